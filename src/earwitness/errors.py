@@ -1,0 +1,59 @@
+"""Errors a user can act on.
+
+Every error raised on purpose derives from :class:`EarwitnessError`. A :class:`UserError` names
+what was given (file, row, value) and the remedy; the command line prints it and exits with 2.
+"""
+
+from collections.abc import Sequence
+
+
+class EarwitnessError(Exception):
+    """Root of all errors raised on purpose."""
+
+
+class UserError(EarwitnessError):
+    """Something given by the user cannot be used.
+
+    Args:
+        message: What is wrong, naming the file, row or value.
+        remedy: What to do about it, as a sentence; may be empty when the message says it.
+    """
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        self.message = message
+        self.remedy = remedy
+        super().__init__(f"{message}\n  {remedy}" if remedy else message)
+
+
+class InputFaults(UserError):
+    """Several faults found in one input, all listed before any work is done."""
+
+    def __init__(self, what: str, faults: Sequence[str], remedy: str = "") -> None:
+        self.faults = tuple(faults)
+        lines = "\n".join(f"  - {fault}" for fault in self.faults)
+        count = "1 fault" if len(self.faults) == 1 else f"{len(self.faults)} faults"
+        super().__init__(f"{what}: {count}\n{lines}", remedy)
+
+
+class MissingExtra(UserError):
+    """An optional part is asked for whose packages are not installed."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(
+            f"{feature} needs the extra '{extra}', which is not installed.",
+            f'Install it with: pip install "earwitness[{extra}]"',
+        )
+
+
+class UnusableAudio(EarwitnessError):
+    """A clip that nobody can hear. The runner turns it into an unheard item; it never stops a run.
+
+    Args:
+        reason: ``unreadable``, ``empty``, ``too_short`` or ``too_long`` (see listeners.base.Unheard).
+        detail: What was found, in words.
+    """
+
+    def __init__(self, reason: str, detail: str) -> None:
+        self.reason = reason
+        self.detail = detail
+        super().__init__(f"{reason}: {detail}")

@@ -1,0 +1,120 @@
+"""What every listener is given and what it answers.
+
+A :class:`Call` carries sound, never a path or a system's name. The answer is a :class:`Hearing`
+or an :class:`Unheard`; nothing unheard is ever turned into a number.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from earwitness.audio import Clip
+
+REASONS = (
+    "unreadable",
+    "empty",
+    "too_short",
+    "too_long",
+    "unmapped",
+    "unsupported",
+    "blocked",
+    "refused",
+    "truncated",
+    "invalid",
+    "transport",
+    "budget",
+)
+"""Every reason for which an item can be unheard. ``unreadable`` includes NaN samples, ``unmapped``
+is a phrase the listener has no label for, ``unsupported`` an ability it lacks."""
+
+RETRIED = ("transport", "budget")
+"""Reasons that a resumed run asks again without being told to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One thing to hear.
+
+    Attributes:
+        call_id: Content key of the hearing this call will make.
+        clips: The sound, in the order the question names it (one clip for order and label, two for edits).
+        question: Name of the question, e.g. ``events``.
+        caption: Text the question shows to the listener; empty for detectors.
+        repeat: 0-based index of this independent hearing.
+    """
+
+    call_id: str
+    clips: tuple[Clip, ...]
+    question: str
+    caption: str = ""
+    repeat: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hearing:
+    """A listener's valid answer.
+
+    Attributes:
+        reply: The validated reply as plain JSON data; its fields are those of the question's model.
+        usage: What it cost, in the listener's own counts (tokens, seconds); empty for local models.
+        raw: The unparsed answer, for audit; empty for detectors.
+    """
+
+    reply: Mapping[str, Any]
+    usage: Mapping[str, float] = field(default_factory=dict)
+    raw: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unheard:
+    """No valid answer, with the reason (one of :data:`REASONS`) and what exactly happened."""
+
+    reason: str
+    detail: str
+    raw: str = ""
+
+    def __post_init__(self) -> None:
+        if self.reason not in REASONS:
+            raise ValueError(f"unknown reason {self.reason!r}; known: {', '.join(REASONS)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a listener needs and gives, as data.
+
+    Attributes:
+        rate_hz: Rate it hears at; clips below it are flagged, others resampled.
+        min_s, max_s: Durations it accepts, in seconds; shorter is ``too_short``, longer ``too_long``.
+        resolution_s: Onsets closer than this cannot be told apart.
+        questions: Names of the questions it answers.
+        detector: True if it answers ``events`` once per clip and never sees a caption.
+        cost: What hearing costs, in words.
+    """
+
+    rate_hz: int
+    min_s: float
+    max_s: float
+    resolution_s: float
+    questions: tuple[str, ...]
+    detector: bool
+    cost: str
+
+
+class Listener(Protocol):
+    """Who hears. ``settings`` and ``version`` enter every content key."""
+
+    name: str
+    version: str
+    needs: Needs
+
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
+
+    @property
+    def known_labels(self) -> frozenset[str]:
+        """Labels it claims to know; empty when it is not a detector."""
+        ...
+
+    def hear(self, calls: Iterable[Call]) -> Iterator[tuple[str, Hearing | Unheard]]:
+        """Answer every call, in any order, drawing calls lazily so that memory stays flat."""
+        ...
