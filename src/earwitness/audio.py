@@ -38,7 +38,7 @@ _CLIPPED_SHARE = 1e-3  # a peak-normalised clip touches full scale a few times; 
 _CANCELLED_DB = 20.0  # n unrelated channels lose only 10 log10(n) dB
 _MISSING_SHARE, _MISSING_S = 0.01, 0.1  # how far a header may overstate before the file counts as cut
 _PLACEHOLDER_BYTES = 0x7FFF0000  # streams state a data size of 2 or 4 GiB because they cannot know it
-_BLOCK_VALUES = 1 << 20
+_BLOCK_VALUES = 1 << 16
 _BITS = {"PCM_16": 16, "PCM_24": 24}
 
 
@@ -104,9 +104,11 @@ def mono(clip: Clip, rate_hz: int) -> NDArray[np.float32]:
     mixed = clip.samples[0] if len(clip.samples) == 1 else clip.samples.mean(axis=0, dtype=np.float32)
     if rate_hz == clip.rate_hz:
         return mixed
-    length = round(len(mixed) * rate_hz / clip.rate_hz)
-    resampled = soxr.resample(mixed, clip.rate_hz, rate_hz, quality="HQ")[:length]
-    return np.pad(resampled, (0, length - len(resampled))).astype(np.float32, copy=False)
+    resampled = soxr.resample(mixed, clip.rate_hz, rate_hz, quality="HQ")
+    out = np.zeros(round(len(mixed) * rate_hz / clip.rate_hz), np.float32)
+    n = min(len(out), len(resampled))  # soxr's own length may differ by one
+    out[:n] = resampled[:n]
+    return out
 
 
 def write_wav(path: Path, samples: Samples, rate_hz: int, subtype: str = "PCM_16") -> None:
@@ -183,7 +185,7 @@ def _decode(file: io.FileIO) -> tuple[Samples, int, tuple[str, ...]]:
         if failure or missing > max(_MISSING_SHARE * stated, _MISSING_S * rate_hz):
             of = f" of the {stated / rate_hz:.2f} s its header states" if known else ""
             why = f" ({failure})" if failure else ""
-            raise UnusableAudio("unreadable", f"cut short: {n / rate_hz:.2f} s{of} can be decoded{why}")
+            raise UnusableAudio("unreadable", f"cut short: about {n / rate_hz:.2f} s{of} can be decoded{why}")
         unread = size - os.lseek(file.fileno(), 0, os.SEEK_CUR) if sound.format == "MP3" else 0
     if unread > max(0.05 * size, 4096):  # a VBR file without a Xing header, or several files joined into one
         raise UnusableAudio(
@@ -194,7 +196,7 @@ def _decode(file: io.FileIO) -> tuple[Samples, int, tuple[str, ...]]:
         return (
             samples,
             rate_hz,
-            ("the header states no length: a stream, or a file its writer did not close",),
+            ("the header states no length (a stream, or a file left unclosed)",),
         )
     return samples, rate_hz, ()
 
