@@ -1,0 +1,42 @@
+"""Who hears: one file a listener, found by name, imported only when asked for."""
+
+import difflib
+from pathlib import Path
+from typing import Any
+
+from earwitness.errors import UserError
+from earwitness.listeners.base import Listener
+
+NAMES = ("yamnet", "scripted:FILE")
+
+
+def open_listener(name: str, *, weights: Path | None = None, workers: int | None = None) -> Listener:
+    """The listener of that name, ready to hear.
+
+    Args:
+        name: ``yamnet`` or ``scripted:FILE``.
+        weights: A weights file of the user's, for listeners that have weights.
+        workers: How many clips are heard at a time; all cores by default.
+
+    Raises:
+        UserError: If there is no such listener (with the nearest name) or an option does not apply.
+    """
+    kind, _, argument = name.partition(":")
+    if kind == "yamnet" and not argument:
+        from earwitness.listeners.yamnet import Yamnet
+
+        options: dict[str, Any] = {} if workers is None else {"workers": workers}
+        return Yamnet(weights=weights, **options)
+    if weights is not None:
+        raise UserError(
+            f"listener {name!r} has no weights.", "Leave --weights out, or use --listener yamnet."
+        )
+    if kind == "scripted":
+        from earwitness.listeners.scripted import Scripted
+
+        if not argument:
+            raise UserError("listener 'scripted' needs a file.", "Write it as scripted:answers.jsonl.")
+        return Scripted(Path(argument))
+    near = difflib.get_close_matches(kind, [n.partition(":")[0] for n in NAMES], n=1)
+    hint = f"Did you mean {near[0]!r}? " if near else ""
+    raise UserError(f"there is no listener {name!r}.", f"{hint}Known: {', '.join(NAMES)}.")

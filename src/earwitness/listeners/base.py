@@ -115,6 +115,11 @@ class Listener(Protocol):
         """Labels it claims to know; empty when it is not a detector."""
         ...
 
+    @property
+    def measured(self) -> str:
+        """Its own accuracy on known truth in a sentence, with the conditions; empty if not measured."""
+        ...
+
     def hear(self, calls: Iterable[Call]) -> Iterator[tuple[str, Hearing | Unheard]]:
         """Answer every call, in any order, drawing calls lazily so that memory stays flat."""
         ...

@@ -20,7 +20,9 @@ class HeardEvent(Reply):
     @model_validator(mode="after")
     def _in_order(self) -> "HeardEvent":
         if self.offset_s < self.onset_s:
-            raise ValueError(f"{self.label!r} ends at {self.offset_s} s, before it starts at {self.onset_s} s")
+            raise ValueError(
+                f"{self.label!r} ends at {self.offset_s} s, before it starts at {self.onset_s} s"
+            )
         return self
 
 

@@ -1,0 +1,106 @@
+"""``earwitness judge``: hear clips and say what was kept of what was asked."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from earwitness.cli import show
+
+app = typer.Typer(
+    help="Judge clips: which system keeps what was asked?",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+EXAMPLES = """\b
+Examples:
+  earwitness judge order clips.csv -o run
+  earwitness judge order --prompts prompts.csv --outputs ours=out/ours --outputs base=out/base -o run
+  earwitness judge order clips.csv --map caption=prompt_text --limit 20 -o run
+
+\b
+A manifest is a CSV or JSONL file, or a folder with metadata.csv, with the columns
+audio (or file_name), system, sample_id, caption, and optionally reversed_caption,
+first, second, pair_id. Run the same command again to go on after an interruption;
+run it with more rows, systems or a higher --limit to extend the run."""
+
+
+@app.command("order", epilog=EXAMPLES)
+def order(
+    manifest: Annotated[
+        Path | None, typer.Argument(help="CSV, JSONL, or a folder with metadata.csv.", show_default=False)
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The run folder.")] = Path("run"),
+    prompts: Annotated[
+        Path | None, typer.Option(help="Prompt file, used with --outputs.", show_default=False)
+    ] = None,
+    outputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="NAME=FOLDER: a system's clips, named by prompt_id. Repeat it.", show_default=False
+        ),
+    ] = None,
+    id_from: Annotated[
+        str, typer.Option(help="Regular expression whose first group is the prompt_id in a clip's path.")
+    ] = "",
+    rename: Annotated[
+        list[str] | None,
+        typer.Option("--map", help="OURS=THEIRS: rename a column. Repeat it.", show_default=False),
+    ] = None,
+    listener: Annotated[str, typer.Option(help="Who hears; see: earwitness listeners.")] = "yamnet",
+    weights: Annotated[
+        Path | None,
+        typer.Option(help="Your own weights file, for machines with no network.", show_default=False),
+    ] = None,
+    repeats: Annotated[int, typer.Option(help="Independent hearings an item (a detector hears once).")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of sampling, order of items, and intervals.")] = 0,
+    limit: Annotated[
+        int | None, typer.Option(help="Judge a seeded sample of this many prompts.", show_default=False)
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Clips heard at a time; all cores by default.", show_default=False)
+    ] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Ask again whatever ended unheard.")] = False,
+    spectrograms: Annotated[int, typer.Option(help="Draw spectrograms for at most this many clips.")] = 500,
+    level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
+    columns: Annotated[
+        str | None,
+        typer.Option(help="Metrics of the md and LaTeX tables, comma-separated.", show_default=False),
+    ] = None,
+    decimals: Annotated[int, typer.Option(help="Decimals in the md and LaTeX tables.")] = 3,
+    name: Annotated[
+        list[str] | None,
+        typer.Option("--name", help="SYSTEM=SHOWN: display name in tables.", show_default=False),
+    ] = None,
+    percent: Annotated[bool, typer.Option("--percent", help="Show shares as percentages in tables.")] = False,
+) -> None:
+    """Which system keeps the stated order of events? Prints the table; writes the run folder."""
+    from earwitness import api
+    from earwitness.manifest import parse_rename
+
+    options = show.report_options(columns, decimals, name or [], percent, spectrograms, level)
+    with show.progress_bar() as progress:
+        result = api.judge(
+            "order",
+            manifest,
+            run=out,
+            prompts=prompts,
+            outputs=show.pairs("--outputs", outputs) if outputs else None,  # type: ignore[arg-type]
+            id_from=id_from,
+            rename=parse_rename(rename or []),
+            listener=listener,
+            weights=weights,
+            repeats=repeats,
+            seed=seed,
+            limit=limit,
+            workers=workers,
+            retry=retry,
+            options=options,
+            progress=progress,
+            command=shlex.join(["earwitness", *sys.argv[1:]]),
+        )
+    show.print_result(result)

@@ -1,0 +1,62 @@
+"""The ``earwitness`` command: verbs, and what an error or an interruption looks like."""
+
+import logging
+import shlex
+import sys
+from typing import Annotated
+
+import typer
+
+from earwitness import __version__
+from earwitness.cli import about, demo, judge, prompts, report
+from earwitness.errors import EarwitnessError
+
+app = typer.Typer(
+    name="earwitness",
+    help="Event-level evaluation of audio that machines make, edit, describe and understand.\n\n"
+    "First steps: earwitness demo. Then: earwitness judge order --help.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(judge.app, name="judge")
+app.add_typer(prompts.app, name="prompts")
+app.command("demo")(demo.demo)
+app.command("report")(report.report)
+app.command("failures")(report.failures)
+app.command("listeners")(about.listeners)
+app.command("doctor")(about.doctor)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"earwitness {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log what is being done.")] = False,
+) -> None:
+    """Options that stand before the verb."""
+    logging.basicConfig(
+        level=logging.INFO if verbose else logging.ERROR, format="%(levelname)s %(name)s: %(message)s"
+    )
+
+
+def run() -> None:
+    """Console entry: exit status 0 finished, 2 bad input, 130 interrupted."""
+    try:
+        app()
+    except EarwitnessError as fault:
+        typer.echo(f"earwitness: {fault}", err=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        typer.echo("\nStopped. What is finished is kept. To go on:", err=True)
+        typer.echo(f"  {shlex.join(['earwitness', *sys.argv[1:]])}", err=True)
+        sys.exit(130)

@@ -1,0 +1,61 @@
+"""``earwitness prompts``: ordered-pair prompt sets, and whether a listener can judge them."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from earwitness.errors import UserError
+
+app = typer.Typer(
+    help="Make prompt sets, and check them before generating audio.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.command("order", epilog="\b\nExample:\n  earwitness prompts order --seed 0 --pairs 50 -o prompts.csv")
+def order(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The CSV file to write.")] = Path("prompts.csv"),
+    seed: Annotated[int, typer.Option(help="Seed of the sample and of the wordings.")] = 0,
+    pairs: Annotated[
+        int | None, typer.Option(help="Sample this many pairs; all by default.", show_default=False)
+    ] = None,
+    classes: Annotated[
+        Path | None,
+        typer.Option(help="Your own table of classes instead of the built-in one.", show_default=False),
+    ] = None,
+) -> None:
+    """Both directions of every pair of sounds that can be told apart, in several wordings."""
+    from earwitness.scenes import prompts
+
+    made = prompts.order_prompts(classes=classes, seed=seed, pairs=pairs)
+    prompts.write_csv(out, made)
+    typer.echo(f"{out}: {len(made)} prompts, {len(made) // 2} pairs in both directions")
+
+
+@app.command("check", epilog="\b\nExample:\n  earwitness prompts check prompts.csv --listener yamnet")
+def check(
+    prompts_file: Annotated[Path, typer.Argument(metavar="PROMPTS", help="CSV with a caption column.")],
+    listener: Annotated[str, typer.Option(help="The listener that will judge.")] = "yamnet",
+    rename: Annotated[
+        list[str] | None,
+        typer.Option("--map", help="OURS=THEIRS: rename a column. Repeat it.", show_default=False),
+    ] = None,
+) -> None:
+    """Say which prompts the listener can judge, before anyone generates their clips."""
+    from earwitness.listeners import open_listener
+    from earwitness.manifest import parse_rename
+    from earwitness.scenes import prompts
+
+    ear = open_listener(listener)
+    rows = prompts.read_csv(prompts_file, rename=parse_rename(rename or []))
+    checks = prompts.check_prompts(rows, ear.known_labels)
+    for found in checks:
+        if found.reason:
+            typer.echo(f"cannot judge\t{found.prompt_id}\t{found.reason}\t{found.caption}")
+    good = sum(not found.reason for found in checks)
+    typer.echo(f"{good} of {len(checks)} prompts can be judged by {ear.name}.")
+    if not good:
+        raise UserError(f"{prompts_file}: {ear.name} can judge none of these prompts.")

@@ -1,0 +1,74 @@
+"""``earwitness report`` and ``earwitness failures``: look again at a finished run."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from earwitness.cli import show
+from earwitness.errors import UserError
+
+Folder = Annotated[Path, typer.Argument(help="The run folder.", show_default=False)]
+
+
+def report(
+    run: Folder,
+    columns: Annotated[
+        str | None,
+        typer.Option(help="Metrics of the md and LaTeX tables, comma-separated.", show_default=False),
+    ] = None,
+    decimals: Annotated[int, typer.Option(help="Decimals in the md and LaTeX tables.")] = 3,
+    name: Annotated[
+        list[str] | None,
+        typer.Option("--name", help="SYSTEM=SHOWN: display name in tables.", show_default=False),
+    ] = None,
+    percent: Annotated[bool, typer.Option("--percent", help="Show shares as percentages in tables.")] = False,
+    spectrograms: Annotated[int, typer.Option(help="Draw spectrograms for at most this many clips.")] = 500,
+    level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
+) -> None:
+    """Rebuild every output of a run from its ledger; nothing is heard again.
+
+    \b
+    Example:
+      earwitness report run --columns toa,event_recall --decimals 2 --name ours="Ours (d=128)"
+    """
+    from earwitness import api
+
+    options = show.report_options(columns, decimals, name or [], percent, spectrograms, level)
+    with show.progress_bar() as progress:
+        result = api.report(run, options, progress)
+    show.print_result(result)
+
+
+def failures(
+    run: Folder,
+    system: Annotated[str | None, typer.Option(help="Only this system.", show_default=False)] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(help="Only this kind: missing, reversed, overlapped, unclear.", show_default=False),
+    ] = None,
+    unheard: Annotated[bool, typer.Option("--unheard", help="List unheard items instead.")] = False,
+) -> None:
+    """List the clips judged wrong, one a line: kind, system, sample, path, what was heard.
+
+    \b
+    Example:
+      earwitness failures run --system base --kind reversed
+    """
+    from earwitness.report.build import items
+    from earwitness.scores.order import KINDS
+
+    if kind is not None and kind not in KINDS:
+        raise UserError(f"there is no error kind {kind!r}.", f"Known: {', '.join(KINDS)}.")
+    systems: set[str] = set()
+    count = 0
+    for row in items(run):
+        systems.add(row.system)
+        wanted = row.status == "unheard" if unheard else row.verdict == "wrong"
+        if wanted and system in (None, row.system) and kind in (None, row.error_kind):
+            count += 1
+            what = row.reason if unheard else row.error_kind
+            typer.echo("\t".join((what, row.system, row.sample_id, row.audio, row.detail)))
+    if system is not None and system not in systems:
+        raise UserError(f"{run}: no system {system!r} in this run.", f"Known: {', '.join(sorted(systems))}.")
+    typer.echo(f"{count} {'unheard' if unheard else 'failures'}", err=True)

@@ -1,0 +1,102 @@
+"""What the verbs share: a progress bar, a printed summary, and options given as NAME=VALUE."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from earwitness.errors import UserError
+
+if TYPE_CHECKING:
+    from earwitness.api import Result
+    from earwitness.report.build import Options
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
+    """A bar with rate and time left on standard error; silent where nobody looks at it."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description:>8}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks = {}
+
+        def show(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bar.add_task(stage, total=total, rate="")
+            speed = bar.tasks[tasks[stage]].finished_speed or bar.tasks[tasks[stage]].speed
+            bar.update(tasks[stage], completed=done, total=total, rate=f"{speed:.1f}/s" if speed else "")
+
+        yield show
+
+
+def print_result(result: "Result") -> None:
+    """The tables of a run, its notes, and where its page is."""
+    from rich.console import Console
+
+    from earwitness.report import terminal
+
+    console = Console()
+    for table in terminal.tables(result.summary):
+        console.print(table)
+    for note in result.summary.notes:
+        console.print(f"- {note}", markup=False, highlight=False)
+    if result.counts:
+        counts = result.counts
+        console.print(
+            f"\nHeard {counts.asked} clips, {counts.reused} taken from identical sound or an earlier run.",
+            highlight=False,
+        )
+    console.print(
+        f"Page: {(result.folder / 'index.html').absolute()}", markup=False, highlight=False, soft_wrap=True
+    )
+
+
+def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
+    """``NAME=VALUE`` options as a dict.
+
+    Raises:
+        UserError: Naming the option and the value that is no pair, or a name given twice.
+    """
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name or not value:
+            raise UserError(f"{option} {text!r} is not NAME=VALUE.", f"For example: {option} ours=out/ours")
+        if name in found:
+            raise UserError(f"{option} names {name!r} twice.", "Give every name once.")
+        found[name] = value
+    return found
+
+
+def report_options(
+    columns: str | None, decimals: int, names: Sequence[str], percent: bool, spectrograms: int, level: float
+) -> "Options":
+    """Options of the report from the command line's words."""
+    from earwitness.report.build import Options
+    from earwitness.report.tables import TableOptions
+
+    if not 0 < level < 1:
+        raise UserError(
+            f"--level {level} is no confidence level.", "Give a number between 0 and 1, such as 0.95."
+        )
+    table = TableOptions(
+        columns=tuple(c.strip() for c in columns.split(",")) if columns else None,
+        decimals=decimals,
+        names=pairs("--name", names),
+        percent=percent,
+    )
+    return Options(table=table, spectrograms=spectrograms, level=level)
+
+
+def echo_path(label: str, path: Path) -> None:
+    typer.echo(f"{label}: {path}")

@@ -1,0 +1,102 @@
+"""A listener that answers from a file: known error rates, whole runs with no model and no network.
+
+The file is JSONL, one answer a line: ``pcm_hash`` (or ``*`` for every clip), ``question``,
+``caption`` (``*`` or absent for every caption), ``repeat`` (absent for every repeat), and either
+``reply`` (the question's fields) or ``reason`` with ``detail``. The most specific line wins: the
+clip's own before ``*``, then caption, then repeat. What no line answers is unheard (unsupported).
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from earwitness.errors import InputFaults, UserError
+from earwitness.listeners.base import REASONS, Call, Hearing, Needs, Unheard
+from earwitness.questions import QUESTIONS
+
+ANY = "*"
+
+
+class Scripted:
+    """Answers calls from a JSONL script.
+
+    Args:
+        path: The script.
+        resolution_s: Onsets closer than this are told apart no better than chance.
+
+    Raises:
+        UserError: If the file cannot be read; InputFaults lists every bad line.
+    """
+
+    name = "scripted"
+    known_labels: frozenset[str] = frozenset()
+    measured = ""
+
+    def __init__(self, path: Path, *, resolution_s: float = 0.1) -> None:
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as fault:
+            raise UserError(
+                f"{path}: cannot be read: {fault}", "Name a JSONL file of scripted answers."
+            ) from fault
+        self.version = hashlib.sha256(text.encode()).hexdigest()[:16]
+        self._answers = _parse(path, text)
+        asked = {key[1] for key in self._answers}
+        self.needs = Needs(
+            rate_hz=8000,
+            min_s=0.025,
+            max_s=3600.0,
+            resolution_s=resolution_s,
+            questions=tuple(name for name in QUESTIONS if name in asked),
+            detector="events" in asked,
+            cost="free; answers come from the script",
+        )
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return {"resolution_s": self.needs.resolution_s}
+
+    def hear(self, calls: Iterable[Call]) -> Iterator[tuple[str, Hearing | Unheard]]:
+        for call in calls:
+            yield call.call_id, self._answer(call)
+
+    def _answer(self, call: Call) -> Hearing | Unheard:
+        for pcm_hash in (call.clips[0].pcm_hash, ANY):
+            for caption in (call.caption, ANY):
+                for repeat in (call.repeat, None):
+                    answer = self._answers.get((pcm_hash, call.question, caption, repeat))
+                    if answer is not None:
+                        return answer
+        return Unheard("unsupported", f"the script has no answer to {call.question!r} for this clip")
+
+
+def _parse(path: Path, text: str) -> dict[tuple[str, str, str, int | None], Hearing | Unheard]:
+    answers: dict[tuple[str, str, str, int | None], Hearing | Unheard] = {}
+    faults = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            key = (row["pcm_hash"], row["question"], row.get("caption", ANY), row.get("repeat"))
+            if row["question"] not in QUESTIONS:
+                raise ValueError(f"unknown question {row['question']!r}; known: {', '.join(QUESTIONS)}")
+            if key in answers:
+                raise ValueError("answers the same call as an earlier line")
+            if row.get("reason"):
+                if row["reason"] not in REASONS:
+                    raise ValueError(f"unknown reason {row['reason']!r}; known: {', '.join(REASONS)}")
+                answers[key] = Unheard(row["reason"], row.get("detail", "scripted"))
+            else:
+                answers[key] = Hearing(row["reply"], raw=json.dumps(row["reply"]))
+        except KeyError as fault:
+            faults.append(f"line {number}: {fault} is missing")
+        except (TypeError, ValueError) as fault:
+            faults.append(f"line {number}: {fault}")
+    if faults:
+        raise InputFaults(f"{path}: not a script of answers", faults)
+    if not answers:
+        raise UserError(f"{path}: the script has no answers.", "Write one JSON object a line.")
+    return answers

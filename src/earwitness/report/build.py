@@ -1,0 +1,161 @@
+"""A run's ledger -> every output in its folder. Nothing is heard again; no model is needed."""
+
+import csv
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from earwitness.errors import UserError
+from earwitness.ledger import Ledger
+from earwitness.report import figures, page, protocol, replies, tables
+from earwitness.report.cells import safe
+from earwitness.tasks import order, settings
+from earwitness.tasks.rows import ItemRow, Summary
+from earwitness.tasks.summary import SPECS, summarise
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a run is shown.
+
+    Attributes:
+        table: Columns, decimals and display names of the markdown and LaTeX tables.
+        spectrograms: For how many clips spectrograms are drawn.
+        level: Confidence level of the intervals.
+        draws: Bootstrap draws.
+    """
+
+    table: tables.TableOptions = tables.TableOptions()
+    spectrograms: int = 500
+    level: float = 0.95
+    draws: int = 10_000
+
+
+def items(folder: Path) -> Iterator[ItemRow]:
+    """Every scored item of a run, one at a time.
+
+    Raises:
+        UserError: If the folder holds no run.
+    """
+    with open_run(folder) as ledger:
+        yield from order.rows(ledger, settings.hearer(ledger))
+
+
+def open_run(folder: Path) -> Ledger:
+    """The run's ledger for reading.
+
+    Raises:
+        UserError: If the folder holds no run, or one that was stopped before its settings were kept.
+    """
+    ledger = Ledger.read(folder / "ledger.sqlite")
+    if "listener" not in ledger.meta():
+        ledger.close()
+        raise UserError(f"{folder}: the run has not begun.", "Run the judge command again.")
+    return ledger
+
+
+def build(folder: Path, options: Options | None = None, progress: Progress | None = None) -> Summary:
+    """Write every output of a run and return its summary.
+
+    Args:
+        folder: The run folder.
+        progress: Called with (spectrograms drawn, to draw).
+
+    Raises:
+        UserError: If the folder holds no run, or a column is unknown.
+    """
+    options = options or Options()
+    with open_run(folder) as ledger:
+        meta, hearer = ledger.meta(), settings.hearer(ledger)
+        about = meta["listener"]
+        summary = summarise(
+            order.rows(ledger, hearer),
+            listener=about["name"],
+            measured=about["measured"],
+            manifest_notes=meta["notes"],
+            seed=meta["seed"],
+            level=options.level,
+            draws=options.draws,
+        )
+        facts = _facts(meta, options)
+        tables.write_json(folder / "summary.json", tables.summary_json(summary))
+        (folder / "summary.csv").write_text(tables.summary_csv(summary), encoding="utf-8")
+        (folder / "tables").mkdir(exist_ok=True)
+        table = folder / "tables" / summary.task
+        table.with_suffix(".md").write_text(tables.markdown(summary, options.table), encoding="utf-8")
+        table.with_suffix(".tex").write_text(tables.latex(summary, options.table), encoding="utf-8")
+        figures.write_figures(summary, folder / "figures")
+        (folder / "protocol.md").write_text(protocol.paragraph(summary, facts), encoding="utf-8")
+        run = {**meta, "usage": ledger.usage(), "cost": None}
+        tables.write_json(folder / "run.json", run)
+        _write_items(folder / "items.csv", order.rows(ledger, hearer))
+        replies.write_replies(folder / "replies.csv", _replies(ledger, hearer), _reply_fields(hearer))
+        page.write_page(
+            folder,
+            summary,
+            order.rows(ledger, hearer),
+            title=f"{summary.task}: {', '.join(row.system for row in summary.rows)}",
+            facts=facts,
+            spectrograms=options.spectrograms,
+            progress=progress,
+        )
+    return summary
+
+
+def _facts(meta: dict[str, Any], options: Options) -> dict[str, Any]:
+    about = meta["listener"]
+    return {
+        "command": meta["command"],
+        "date": meta["started"],
+        "versions": meta["versions"],
+        "seed": meta["seed"],
+        "repeats": meta["repeats"],
+        "listener": {k: about[k] for k in ("name", "version", "settings", "resolution_s", "detector")},
+        "level": options.level,
+        "draws": options.draws,
+        "calibration": about["measured"] or None,
+    }
+
+
+def _write_items(path: Path, rows: Iterable[ItemRow]) -> None:
+    """One row an item: verdict, reason and every number, for the user's own analysis."""
+    names = [spec.name for spec in SPECS]
+    head = ["system", "sample_id", "status", "reason", "verdict", "error_kind", "detail", "caption",
+            "reversed_caption", "audio", "duration_s", "cluster", *names, "warnings"]  # fmt: skip
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(head)
+        for row in rows:
+            texts = (row.system, row.sample_id, row.status, row.reason, row.verdict, row.error_kind,
+                     row.detail, row.caption, row.reversed_caption, row.audio)  # fmt: skip
+            numbers = [row.values.get(name) for name in names]
+            writer.writerow(
+                [safe(text) for text in texts]
+                + ["" if row.duration_s is None else row.duration_s, safe(row.cluster)]
+                + ["" if number is None else number for number in numbers]
+                + [safe("; ".join(row.warnings))]
+            )
+
+
+def _reply_fields(hearer: order.Hearer) -> list[str]:
+    from earwitness.questions import ALIGNMENT, EVENTS
+
+    return list((EVENTS if hearer.detector else ALIGNMENT).reply.model_fields)
+
+
+def _replies(ledger: Ledger, hearer: order.Hearer) -> Iterator[dict[str, Any]]:
+    for item_id in ledger.item_ids():
+        item = ledger.item(item_id).item
+        base = {"task": "order", "system": item.system, "sample_id": item.sample_id, "listener": hearer.name}
+        heard = ledger.heard(item_id)
+        if not heard:
+            not_asked = order.stated(item).not_applicable
+            reason = f"not_applicable: {not_asked}" if not_asked else "transport: not heard yet"
+            yield {**base, "side": "", "caption": item.caption, "repeat": "", "reason": reason}
+        for h in heard:
+            reason = f"{h.reason}: {h.detail}" if h.reason else ""
+            row = {**base, "side": h.side, "caption": h.caption or item.caption, "repeat": h.repeat}
+            yield {**row, "reason": reason, **h.reply}

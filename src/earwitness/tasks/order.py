@@ -1,0 +1,280 @@
+"""The order task: which system keeps the stated order of events?
+
+Items -> questions -> scores -> rows. Whether an item states an order is decided from the manifest
+or the parser before anything is heard; everything a detector's hearing says about it is derived
+when scoring, so a run can be scored again from its ledger alone.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from earwitness import captions, labels
+from earwitness.events import Event
+from earwitness.ledger import Heard, Ledger, StoredItem
+from earwitness.manifest import Item
+from earwitness.runner import Ask
+from earwitness.scores import order, presence
+from earwitness.tasks.rows import NOT_APPLICABLE, SCORED, UNHEARD, Asked, ItemRow
+
+CLIP, CAPTION, REVERSED = "clip", "caption", "reversed"
+
+
+@dataclass(frozen=True, slots=True)
+class Hearer:
+    """What scoring must know of the listener; kept in the ledger, so that no model is needed again.
+
+    Attributes:
+        known_labels: Labels a detector claims to know; empty means all.
+    """
+
+    name: str
+    version: str
+    detector: bool
+    resolution_s: float
+    known_labels: frozenset[str]
+    repeats: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """The order an item states: its phrases, their precedences, the reversal; or why there is none."""
+
+    caption: str
+    reversed_caption: str
+    phrases: tuple[str, ...]
+    places: tuple[int, ...]
+    precedences: tuple[tuple[int, int], ...]
+    not_applicable: str
+    cluster: str
+
+
+def stated(item: Item) -> Stated:
+    """Read an item's order from its ``first``/``second`` columns or else from its caption."""
+    cluster = item.pair_id or " ".join(item.caption.casefold().split())
+    parsed = captions.parse(item.caption)
+    given = item.first and item.second
+    if given:
+        caption = item.caption or f"{item.first} followed by {item.second}"
+        phrases, places = (item.first, item.second), (0, 1)
+        precedences: tuple[tuple[int, int], ...] = ((0, 1),)
+        fault = _contradiction(parsed, item)
+    else:
+        caption = item.caption
+        phrases = tuple(phrase.text for phrase in parsed.phrases)
+        places = tuple(
+            next(place for place, group in enumerate(parsed.groups) if index in group)
+            for index in range(len(phrases))
+        )
+        precedences, fault = parsed.precedences, parsed.reason
+    reversal = item.reversed_caption
+    if not fault and not reversal:
+        try:
+            reversal = f"{item.second} followed by {item.first}" if given else captions.reverse(item.caption)
+        except ValueError as cannot:
+            fault = f"the caption cannot be reversed: {cannot}"
+    if not fault and item.reversed_caption and _same_order(parsed, captions.parse(reversal)):
+        fault = "the reversed caption states the same order as the caption"
+    return Stated(caption, reversal, phrases, places, precedences, fault, cluster)
+
+
+def _sequence(parsed: captions.Parsed) -> list[str]:
+    return [parsed.phrases[index].text.casefold() for group in parsed.groups for index in group]
+
+
+def _same_order(parsed: captions.Parsed, reversal: captions.Parsed) -> bool:
+    return not parsed.reason and not reversal.reason and _sequence(parsed) == _sequence(reversal)
+
+
+def _contradiction(parsed: captions.Parsed, item: Item) -> str:
+    """A caption that states the columns' two sounds the other way round is a fault of the data."""
+    if parsed.reason or len(parsed.phrases) != 2:
+        return ""
+    said = [_labels(text) for text in _sequence(parsed)]
+    columns = [_labels(item.first), _labels(item.second)]
+    if all(said) and said == columns[::-1] and said != columns:
+        return "the caption states the order of the columns first and second the other way round"
+    return ""
+
+
+_labels = lru_cache(maxsize=65536)(labels.find)
+_stated = lru_cache(maxsize=1024)(stated)
+
+
+def plan(hearer: Hearer, item: Item) -> Sequence[Ask]:
+    """What to ask about an item: nothing if it states no order; a detector hears the clip once."""
+    said = _stated(item)
+    if said.not_applicable:
+        return ()
+    if hearer.detector:
+        return [Ask(CLIP, "events", "", 0)]
+    sides = ((CAPTION, said.caption), (REVERSED, said.reversed_caption))
+    return [
+        Ask(side, "alignment", caption, repeat) for repeat in range(hearer.repeats) for side, caption in sides
+    ]
+
+
+def rows(ledger: Ledger, hearer: Hearer) -> Iterator[ItemRow]:
+    """Every item scored from what the ledger holds, one at a time."""
+    for item_id in ledger.item_ids():
+        yield _row(ledger.item(item_id), ledger.heard(item_id), hearer)
+
+
+def _row(stored: StoredItem, heard: Sequence[Heard], hearer: Hearer) -> ItemRow:
+    item, said = stored.item, _stated(stored.item)
+    sets = [labels.heard_as(_labels(phrase)) for phrase in said.phrases]
+    row: dict[str, Any] = {
+        "item_id": stored.item_id,
+        "system": item.system,
+        "sample_id": item.sample_id,
+        "caption": said.caption,
+        "reversed_caption": said.reversed_caption,
+        "audio": str(item.audio),
+        "duration_s": stored.facts.get("duration_s"),
+        "cluster": said.cluster,
+        "asked": tuple(
+            Asked(phrase, tuple(sorted(found)), place)
+            for phrase, found, place in zip(said.phrases, sets, said.places, strict=True)
+        ),
+        "warnings": tuple(stored.facts.get("warnings", ())),
+    }
+    if said.not_applicable:
+        return ItemRow(
+            **row, status=NOT_APPLICABLE, reason=said.not_applicable, detail=said.not_applicable,
+            verdict=NOT_APPLICABLE,
+        )  # fmt: skip
+    first = next((_events(h) for h in heard if not h.reason), ())
+    reason, detail = _unmapped(said, sets, hearer) or _unheard(heard, hearer)
+    if reason:
+        return ItemRow(**row, status=UNHEARD, reason=reason, detail=detail, verdict=UNHEARD, heard=first)
+    values, kind, detail = _scored(said, sets, heard, hearer)
+    return ItemRow(
+        **row, status=SCORED, reason="", detail=detail, verdict="right" if values["toa"] else "wrong",
+        error_kind=kind, values=values, heard=first,
+    )  # fmt: skip
+
+
+def _unmapped(said: Stated, sets: Sequence[frozenset[str]], hearer: Hearer) -> tuple[str, str] | None:
+    """Why a detector cannot answer for this caption at all."""
+    if not hearer.detector:
+        return None
+    for phrase, found in zip(said.phrases, sets, strict=True):
+        if not found:
+            return "unmapped", f"no label is known for {phrase!r}"
+        exact = _labels(phrase)
+        if hearer.known_labels and exact.isdisjoint(hearer.known_labels):
+            names = ", ".join(sorted(exact))
+            return "unmapped", f"{phrase!r} ({names}) is outside the labels {hearer.name} claims to know"
+    for index, found in enumerate(sets):
+        for other in range(index):
+            shared = found & sets[other]
+            if shared:
+                pair = f"{said.phrases[other]!r} and {said.phrases[index]!r}"
+                return (
+                    "unmapped",
+                    f"{pair} share labels ({', '.join(sorted(shared)[:3])}) and cannot be told apart",
+                )
+    return None
+
+
+def _repeats(heard: Sequence[Heard], hearer: Hearer) -> list[dict[str, Heard]]:
+    """The scored repeats: those of which every side was heard."""
+    sides = (CLIP,) if hearer.detector else (CAPTION, REVERSED)
+    found = {(h.side, h.repeat): h for h in heard if not h.reason}
+    repeats = sorted({h.repeat for h in heard})
+    return [
+        {side: found[side, repeat] for side in sides}
+        for repeat in repeats
+        if all((side, repeat) in found for side in sides)
+    ]
+
+
+def _unheard(heard: Sequence[Heard], hearer: Hearer) -> tuple[str, str]:
+    if _repeats(heard, hearer):
+        return "", ""
+    fault = next((h for h in heard if h.reason), None)
+    return (fault.reason, fault.detail) if fault else ("transport", "not heard yet: the run was interrupted")
+
+
+def _events(heard: Heard) -> tuple[Event, ...]:
+    listed = heard.reply.get("events") or heard.reply.get("events_heard") or ()
+    return tuple(Event(e["label"], e["onset_s"], e["offset_s"], e["confidence"]) for e in listed)
+
+
+def _scored(
+    said: Stated, sets: Sequence[frozenset[str]], heard: Sequence[Heard], hearer: Hearer
+) -> tuple[Mapping[str, float | None], str, str]:
+    repeats = _repeats(heard, hearer)
+    lenient: float | None = None
+    if hearer.detector:
+        wide = [labels.lenient(_labels(phrase)) for phrase in said.phrases]
+        tables = [_events(repeat[CLIP]) for repeat in repeats]
+        orders = [
+            order.order_of_onsets(order.first_onsets(sets, events), said.precedences, hearer.resolution_s)
+            for events in tables
+        ]
+        lenient_orders = [
+            order.order_of_onsets(
+                order.lenient_onsets(sets, wide, events), said.precedences, hearer.resolution_s
+            )
+            for events in tables
+        ]
+        lenient = float(order.over_repeats(lenient_orders).correct)
+        recalls = [presence.event_recall(sets, events) for events in tables]
+        precisions = [presence.event_precision(wide, hearer.known_labels, events) for events in tables]
+    else:
+        orders = [
+            order.order_of_replies(
+                repeat[CAPTION].reply["temporal_order_match"],
+                repeat[CAPTION].reply["overall_alignment"],
+                repeat[REVERSED].reply["temporal_order_match"],
+                repeat[REVERSED].reply["overall_alignment"],
+            )
+            for repeat in repeats
+        ]
+        recalls = [repeat[CAPTION].reply["event_recall"] for repeat in repeats]
+        precisions = [repeat[CAPTION].reply["event_precision"] for repeat in repeats]
+    joined = order.over_repeats(orders)
+    sign = (joined.alignment > joined.alignment_reversed) - (joined.alignment < joined.alignment_reversed)
+    order_sign = joined.order_right - joined.reversal_right
+    values: dict[str, float | None] = {
+        "toa": float(joined.correct),
+        "order_given_heard": float(joined.order_right) if joined.all_heard else None,
+        "temporal_order_match": joined.match,
+        "alignment": joined.alignment,
+        "alignment_reversed": joined.alignment_reversed,
+        "alignment_win": float(sign > 0),
+        "alignment_tie": float(sign == 0),
+        "alignment_loss": float(sign < 0),
+        "order_win": float(order_sign > 0),
+        "order_tie": float(order_sign == 0),
+        "order_loss": float(order_sign < 0),
+        "event_recall": _mean(recalls),
+        "event_precision": _mean(precisions),
+        "toa_lenient": lenient,
+    }
+    return values, joined.kind, _why(said, orders, joined, hearer)
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _why(said: Stated, orders: Sequence[order.Order], joined: order.ItemOrder, hearer: Hearer) -> str:
+    """The verdict's reason in words, from the first repeat that shows it."""
+    shown = next((o for o in orders if o.kind == joined.kind), orders[0])
+    if not hearer.detector:
+        return (
+            f"order match {shown.match} on the caption and {shown.match_reversed} on its reversal; "
+            f"alignment {joined.alignment:g} against {joined.alignment_reversed:g}"
+        )
+    times = [
+        f"{phrase!r} " + ("not heard" if onset is None else f"from {onset:.2f} s")
+        for phrase, onset in zip(said.phrases, shown.onsets_s, strict=True)
+    ]
+    told = ", ".join(times)
+    if joined.kind == order.OVERLAPPED:
+        told += f"; onsets closer than {hearer.resolution_s:g} s cannot be told apart"
+    return told
