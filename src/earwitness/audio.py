@@ -101,7 +101,7 @@ def mono(clip: Clip, rate_hz: int) -> NDArray[np.float32]:
     Returns:
         (m,) float32 with m = round(n * rate_hz / clip.rate_hz).
     """
-    mixed = clip.samples[0] if len(clip.samples) == 1 else clip.samples.mean(axis=0, dtype=np.float32)
+    mixed: NDArray[np.float32] = clip.samples.mean(axis=0)
     if rate_hz == clip.rate_hz:
         return mixed
     resampled = soxr.resample(mixed, clip.rate_hz, rate_hz, quality="HQ")

@@ -26,11 +26,15 @@ class UserError(EarwitnessError):
 
 
 class InputFaults(UserError):
-    """Several faults found in one input, all listed before any work is done."""
+    """Several faults found in one input, all found before any work is done; the first 50 are printed."""
+
+    SHOWN = 50
 
     def __init__(self, what: str, faults: Sequence[str], remedy: str = "") -> None:
         self.faults = tuple(faults)
-        lines = "\n".join(f"  - {fault}" for fault in self.faults)
+        lines = "\n".join(f"  - {fault}" for fault in self.faults[: self.SHOWN])
+        if len(self.faults) > self.SHOWN:
+            lines += f"\n  - and {len(self.faults) - self.SHOWN} more"
         count = "1 fault" if len(self.faults) == 1 else f"{len(self.faults)} faults"
         super().__init__(f"{what}: {count}\n{lines}", remedy)
 
