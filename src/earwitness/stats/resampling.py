@@ -97,14 +97,7 @@ def check_level(level: float, draws: int) -> None:
         raise ValueError(f"draws must be at least 1, not {draws!r}")
 
 
-def check_bounds(values: ArrayLike, bounds: tuple[float, float]) -> None:
-    """Raise ValueError for a value outside the scale; its index is named."""
-    low, high = bounds
+def within(values: ArrayLike, bounds: tuple[float, float]) -> bool:
+    """True if every value lies on the scale that ``bounds`` states."""
     numbers = np.asarray(values, dtype=np.float64)
-    outside = np.flatnonzero((numbers < low) | (numbers > high))
-    if len(outside):
-        index = int(outside[0])
-        raise ValueError(
-            f"value {index} is {numbers[index]:g}, outside the scale from {low:g} to {high:g}; "
-            "pass the metric's own scale as bounds"
-        )
+    return bool(((numbers >= bounds[0]) & (numbers <= bounds[1])).all())
