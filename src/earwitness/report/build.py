@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ class Options:
         draws: Bootstrap draws.
     """
 
-    table: tables.TableOptions = tables.TableOptions()
+    table: tables.TableOptions = field(default_factory=tables.TableOptions)
     spectrograms: int = 500
     level: float = 0.95
     draws: int = 10_000

@@ -172,7 +172,8 @@ def _notes(systems: Sequence[SystemRow], measured: str, manifest_notes: Sequence
     notes = list(manifest_notes)
     if measured:
         notes.append(
-            f"The listener's own error is not in the intervals, which show sampling alone. Measured: {measured}"
+            "The listener's own error is not in the intervals, which show sampling alone. "
+            f"Measured: {measured}"
         )
     else:
         notes.append(

@@ -1,0 +1,5 @@
+"""``python -m earwitness``."""
+
+from earwitness.cli.main import run
+
+run()
