@@ -4,17 +4,23 @@ Conventions
 -----------
 Times are seconds from the start of the clip. ``onset_s <= offset_s``; both are finite and not
 negative. Confidence lies in [0, 1] or is ``None`` where nobody states one (rendered truth).
-A table is sorted by onset, then offset, then label.
+A table is sorted by onset, then offset, then label. A clip's duration is always stated, never inferred
+from its last event, so a clip without events is a legal table. Times that differ by :data:`EPSILON_S` or
+less are equal. Files hold times in full, so what is written is read back unchanged.
 """
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from earwitness.errors import UserError
+
+EPSILON_S = 1e-6
+"""Below one sample at any rate in use: a gap of 1.3 - 1.0 s is no longer than one of 0.3 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +60,21 @@ class EventTable:
     """The events of one clip, sorted, with the clip's duration.
 
     Raises:
-        ValueError: If an event starts after the end of the clip.
+        ValueError: If the duration is negative or not finite, or an event starts after the clip's end.
     """
 
     events: tuple[Event, ...]
     duration_s: float
 
     def __post_init__(self) -> None:
+        if not math.isfinite(self.duration_s) or self.duration_s < 0:
+            raise ValueError(f"a clip's duration must be a finite number >= 0, not {self.duration_s!r}")
         ordered = tuple(sorted(self.events, key=lambda e: (e.onset_s, e.offset_s, e.label)))
         object.__setattr__(self, "events", ordered)
         for event in ordered:
             if event.onset_s > self.duration_s:
                 raise ValueError(
-                    f"{event.label!r} starts at {event.onset_s} s, after the clip's end at {self.duration_s} s"
+                    f"{event.label!r} starts at {event.onset_s} s, after the clip's end ({self.duration_s} s)"
                 )
 
     def __iter__(self) -> Iterator[Event]:
@@ -86,7 +94,7 @@ class EventTable:
         last: dict[str, int] = {}
         for event in self.events:
             at = last.get(event.label)
-            if at is not None and event.onset_s - out[at].offset_s <= gap_s:
+            if at is not None and event.onset_s - out[at].offset_s <= gap_s + EPSILON_S:
                 before = out[at]
                 sure = [c for c in (before.confidence, event.confidence) if c is not None]
                 out[at] = Event(
@@ -109,7 +117,7 @@ def to_json(table: EventTable) -> list[dict[str, Any]]:
     ]
 
 
-def from_json(rows: Sequence[dict[str, Any]], duration_s: float) -> EventTable:
+def from_json(rows: Sequence[Mapping[str, Any]], duration_s: float) -> EventTable:
     """The inverse of :func:`to_json`.
 
     Raises:
@@ -118,8 +126,14 @@ def from_json(rows: Sequence[dict[str, Any]], duration_s: float) -> EventTable:
     events = []
     for index, row in enumerate(rows):
         try:
-            events.append(Event(row["label"], row["onset_s"], row["offset_s"], row.get("confidence")))
-        except (KeyError, TypeError, ValueError) as fault:
+            label, sure = row["label"], row.get("confidence")
+            if not isinstance(label, str):
+                raise TypeError(f"{label!r} is no label")
+            onset_s, offset_s = _number(row["onset_s"]), _number(row["offset_s"])
+            events.append(Event(label, onset_s, offset_s, None if sure is None else _number(sure)))
+        except KeyError as fault:
+            raise ValueError(f"event {index} has no {fault}") from fault
+        except (TypeError, ValueError, OverflowError) as fault:
             raise ValueError(f"event {index}: {fault}") from fault
     return EventTable(tuple(events), duration_s)
 
@@ -131,67 +145,113 @@ def write_json(path: Path, table: EventTable) -> None:
 
 
 def read_json(path: Path) -> EventTable:
-    """Read what :func:`write_json` wrote; a fault is a UserError that names the file."""
+    """Read what :func:`write_json` wrote.
+
+    Raises:
+        UserError: Naming the file, if it cannot be read or is no event table.
+    """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        return from_json(data["events"], data["duration_s"])
-    except (KeyError, TypeError, ValueError) as fault:
+        data = json.loads(_text(path))
+        return from_json(data["events"], _number(data["duration_s"]))
+    except KeyError as fault:
+        raise UserError(f"{path}: not an event table: it has no {fault}") from fault
+    except (TypeError, ValueError, OverflowError, RecursionError) as fault:
         raise UserError(f"{path}: not an event table: {fault}") from fault
 
 
 def write_audacity(path: Path, table: EventTable) -> None:
-    """Write an Audacity label track: onset, offset and label, tab-separated, no header."""
-    lines = (f"{e.onset_s:.6f}\t{e.offset_s:.6f}\t{_one_line(e.label)}\n" for e in table)
+    """Write an Audacity label track: onset, offset and label, tab-separated, no header.
+
+    White space within a label becomes one space, as the format has no other; confidences are not kept.
+    """
+    lines = (f"{_plain(e.onset_s)}\t{_plain(e.offset_s)}\t{_one_line(e.label)}\n" for e in table)
     path.write_text("".join(lines), encoding="utf-8")
 
 
 def read_audacity(path: Path, duration_s: float) -> EventTable:
-    """Read an Audacity label track; the clip's duration is given, never inferred."""
+    """Read an Audacity label track; the clip's duration is given, never inferred.
+
+    Raises:
+        UserError: Naming the file and line of a row that is no event of a clip that long.
+    """
     events = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(_text(path).split("\n"), 1):
         if not line.strip() or line.startswith("\\"):  # a backslash row holds a frequency range
             continue
         cells = line.split("\t")
         try:
-            events.append(Event(cells[2], float(cells[0]), float(cells[1])))
+            events.append(_placed(cells[2], cells[0], cells[1], duration_s))
         except (IndexError, ValueError) as fault:
             raise UserError(f"{path}, line {number}: not an Audacity label: {fault}") from fault
     return EventTable(tuple(events), duration_s)
 
 
-def write_dcase(path: Path, tables: dict[str, EventTable]) -> None:
-    """Write the DCASE strong-label TSV: filename, onset, offset, event_label."""
+def write_dcase(path: Path, tables: Mapping[str, EventTable]) -> None:
+    """Write the DCASE strong-label TSV: filename, onset, offset, event_label.
+
+    A clip without events has no row. White space within a label becomes one space.
+
+    Raises:
+        ValueError: If a file name is empty or holds a tab or a line break, which the format cannot keep.
+    """
     rows = ["filename\tonset\toffset\tevent_label\n"]
     for name, table in tables.items():
-        rows += (f"{_one_line(name)}\t{e.onset_s:.3f}\t{e.offset_s:.3f}\t{_one_line(e.label)}\n" for e in table)
+        if not name.strip() or any(c in name for c in "\t\r\n"):
+            raise ValueError(f"a DCASE table cannot hold the file name {name!r}")
+        rows += (f"{name}\t{_plain(e.onset_s)}\t{_plain(e.offset_s)}\t{_one_line(e.label)}\n" for e in table)
     path.write_text("".join(rows), encoding="utf-8")
 
 
-def read_dcase(path: Path, durations_s: dict[str, float]) -> dict[str, EventTable]:
+def read_dcase(path: Path, durations_s: Mapping[str, float]) -> dict[str, EventTable]:
     """Read the DCASE strong-label TSV.
 
     Args:
         durations_s: The duration of every clip, by file name; a clip without rows is empty.
 
     Raises:
-        UserError: Naming the file and line of a row that is no event or has no duration.
+        UserError: Naming the file and line of a row that is no event of its clip or has no duration.
     """
     found: dict[str, list[Event]] = {name: [] for name in durations_s}
-    lines = path.read_text(encoding="utf-8").splitlines()
-    for number, line in enumerate(lines, 1):
-        cells = line.split("\t")
-        if not line.strip() or (number == 1 and cells[0] == "filename"):
+    for number, line in enumerate(_text(path).split("\n"), 1):
+        name, *cells = line.split("\t")
+        if not line.strip() or (number == 1 and name == "filename"):
+            continue
+        if name not in found:
+            raise UserError(f"{path}, line {number}: no duration is given for {name!r}")
+        if not any(cells):  # DCASE lists a clip without events by its name alone
             continue
         try:
-            if len(cells) == 1 or not any(cells[1:]):  # DCASE lists an event-free clip by its name alone
-                found[cells[0]]
-                continue
-            found[cells[0]].append(Event(cells[3], float(cells[1]), float(cells[2])))
-        except KeyError as fault:
-            raise UserError(f"{path}, line {number}: no duration is given for {fault}") from fault
+            found[name].append(_placed(cells[2], cells[0], cells[1], durations_s[name]))
         except (IndexError, ValueError) as fault:
             raise UserError(f"{path}, line {number}: not a DCASE row: {fault}") from fault
     return {name: EventTable(tuple(events), durations_s[name]) for name, events in found.items()}
+
+
+def _number(value: object) -> float:
+    """A number of plain JSON data as a float; text and truth values are none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{value!r} is no number")
+    return float(value)
+
+
+def _placed(label: str, onset_s: str, offset_s: str, duration_s: float) -> Event:
+    event = Event(label, float(onset_s), float(offset_s))
+    EventTable((event,), duration_s)
+    return event
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as fault:
+        raise UserError(f"{path} cannot be read: {fault.strerror}.") from fault
+    except UnicodeDecodeError as fault:
+        raise UserError(f"{path} is not UTF-8 text: {fault}.") from fault
+
+
+def _plain(seconds: float) -> str:
+    """All digits, no exponent."""
+    return format(Decimal(repr(float(seconds))), "f")
 
 
 def _one_line(text: str) -> str:
