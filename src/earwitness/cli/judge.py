@@ -49,7 +49,7 @@ def order(
     ] = "",
     rename: Annotated[
         list[str] | None,
-        typer.Option("--map", help="OURS=THEIRS: rename a column. Repeat it.", show_default=False),
+        typer.Option("--map", metavar="OURS=THEIRS", help="Rename a column. Repeat it.", show_default=False),
     ] = None,
     listener: Annotated[str, typer.Option(help="Who hears; see: earwitness listeners.")] = "yamnet",
     weights: Annotated[
@@ -74,7 +74,7 @@ def order(
     decimals: Annotated[int, typer.Option(help="Decimals in the md and LaTeX tables.")] = 3,
     name: Annotated[
         list[str] | None,
-        typer.Option("--name", help="SYSTEM=SHOWN: display name in tables.", show_default=False),
+        typer.Option("--name", metavar="SYSTEM=SHOWN", help="Display name in tables.", show_default=False),
     ] = None,
     percent: Annotated[bool, typer.Option("--percent", help="Show shares as percentages in tables.")] = False,
 ) -> None:

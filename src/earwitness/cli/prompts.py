@@ -41,7 +41,7 @@ def check(
     listener: Annotated[str, typer.Option(help="The listener that will judge.")] = "yamnet",
     rename: Annotated[
         list[str] | None,
-        typer.Option("--map", help="OURS=THEIRS: rename a column. Repeat it.", show_default=False),
+        typer.Option("--map", metavar="OURS=THEIRS", help="Rename a column. Repeat it.", show_default=False),
     ] = None,
 ) -> None:
     """Say which prompts the listener can judge, before anyone generates their clips."""

@@ -20,7 +20,7 @@ def report(
     decimals: Annotated[int, typer.Option(help="Decimals in the md and LaTeX tables.")] = 3,
     name: Annotated[
         list[str] | None,
-        typer.Option("--name", help="SYSTEM=SHOWN: display name in tables.", show_default=False),
+        typer.Option("--name", metavar="SYSTEM=SHOWN", help="Display name in tables.", show_default=False),
     ] = None,
     percent: Annotated[bool, typer.Option("--percent", help="Show shares as percentages in tables.")] = False,
     spectrograms: Annotated[int, typer.Option(help="Draw spectrograms for at most this many clips.")] = 500,
