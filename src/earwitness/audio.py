@@ -38,7 +38,8 @@ _CLIPPED_SHARE = 1e-3  # a peak-normalised clip touches full scale a few times; 
 _CANCELLED_DB = 20.0  # n unrelated channels lose only 10 log10(n) dB
 _MISSING_SHARE, _MISSING_S = 0.01, 0.1  # how far a header may overstate before the file counts as cut
 _PLACEHOLDER_BYTES = 0x7FFF0000  # streams state a data size of 2 or 4 GiB because they cannot know it
-_BLOCK_VALUES = 1 << 16
+_MP3_TAIL_BYTES = 1024  # tags behind the sound
+_BLOCK_VALUES = 1 << 12  # the decoder runs ahead by up to a block: keep what that hides below 0.3 s
 _BITS = {"PCM_16": 16, "PCM_24": 24}
 
 
@@ -174,11 +175,11 @@ def _decode(file: io.FileIO) -> tuple[Samples, int, tuple[str, ...]]:
     wav = _wav_data(file, size)
     with _opened(file, wav) as sound:
         rate_hz, stated = int(sound.samplerate), int(sound.frames)
-        if wav is not None and wav.states_length:
-            stated = round(stated * max(1.0, wav.stated / wav.found))
         known = stated < 2**62  # streams without a length report the greatest integer
         if known and stated > MAX_S * rate_hz:
             raise UnusableAudio("too_long", f"{stated / rate_hz:.0f} s; at most {MAX_S:.0f} s are read")
+        if wav is not None and wav.found and not wav.without_length:
+            stated = round(stated * max(1.0, wav.stated / wav.found))
         samples, failure = _all_frames(sound)
         n = samples.shape[1]
         missing = stated - n if known else 0
@@ -187,17 +188,13 @@ def _decode(file: io.FileIO) -> tuple[Samples, int, tuple[str, ...]]:
             why = f" ({failure})" if failure else ""
             raise UnusableAudio("unreadable", f"cut short: about {n / rate_hz:.2f} s{of} can be decoded{why}")
         unread = size - os.lseek(file.fileno(), 0, os.SEEK_CUR) if sound.format == "MP3" else 0
-    if unread > max(0.05 * size, 4096):  # a VBR file without a Xing header, or several files joined into one
+    if unread > _MP3_TAIL_BYTES:  # a VBR file without a Xing header, or several files joined into one
         raise UnusableAudio(
             "unreadable",
             f"the mp3 header states {n / rate_hz:.2f} s, but {unread} of {size} bytes follow; re-encode it",
         )
-    if wav is not None and wav.found and not wav.states_length:
-        return (
-            samples,
-            rate_hz,
-            ("the header states no length (a stream, or a file left unclosed)",),
-        )
+    if wav is not None and wav.without_length:
+        return samples, rate_hz, ("the header states no length (a stream, or a file left unclosed)",)
     return samples, rate_hz, ()
 
 
@@ -232,8 +229,8 @@ class _WavData:
     found: int
 
     @property
-    def states_length(self) -> bool:
-        return self.found > 0 and 0 < self.stated < _PLACEHOLDER_BYTES
+    def without_length(self) -> bool:
+        return self.found > 0 and not 0 < self.stated < _PLACEHOLDER_BYTES
 
 
 def _wav_data(file: io.FileIO, size: int) -> _WavData | None:
@@ -255,6 +252,14 @@ def _wav_data(file: io.FileIO, size: int) -> _WavData | None:
         file.seek(0)
 
 
+class _Sequential(soundfile.SoundFile):  # type: ignore[misc]  # soundfile carries no types
+    """Read from front to back. Seekable files are otherwise sought after every block, which changes mp3
+    samples and fails at the end of a flac stream of unknown length."""
+
+    def seekable(self) -> bool:
+        return False
+
+
 @contextmanager
 def _opened(file: io.FileIO, wav: _WavData | None) -> Iterator[Any]:
     """The file as a decoder. Given as a descriptor, any name will do, and mp3 reading can be followed."""
@@ -263,7 +268,7 @@ def _opened(file: io.FileIO, wav: _WavData | None) -> Iterator[Any]:
         data = bytearray(file.read())
         data[wav.field_at : wav.field_at + 4] = b"\xff\xff\xff\xff"
         source = io.BytesIO(data)
-    with soundfile.SoundFile(source, closefd=False) as sound:
+    with _Sequential(source, closefd=False) as sound:
         yield sound
 
 
