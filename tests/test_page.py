@@ -1,0 +1,419 @@
+"""The listening page in a real browser, opened from disk as a reader would."""
+
+import os
+import shutil
+import tracemalloc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from earwitness.events import Event
+from earwitness.report.page import write_page
+from earwitness.tasks.rows import Asked, Comparison, ItemRow
+from pages import build, item, listed, summary_of, three_systems, unheard, until
+from sounds import noise
+
+CHROMIUM = shutil.which("chromium")
+ARGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+        "--disable-background-networking", "--disable-component-update", "--disable-sync"]  # fmt: skip
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</script><svg onload=alert(1)>",
+    '=HYPERLINK("http://x","y") {{ 7 * 7 }} ${7 * 7}',
+    "\u202eright to left\u202c عربى 🐕‍🦺 \u2028 & &amp; \\u003c \ud800",
+    "javascript:alert(1)",
+]
+
+
+NAMES = [
+    "a b.wav", "50%.wav", "%41.wav", "what?.wav", "#1.wav", "a,b;c&d=e.wav", "naïve 日本.wav", "🐕.wav",
+    "'q\"<b>.wav", "javascript:x.wav", "back\\slash.wav", os.fsdecode(b"not utf-8: caf\xe9.wav"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if not CHROMIUM:
+        pytest.skip("needs Debian's chromium: apt-get install chromium")
+    api = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install earwitness[test]")
+    with api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def problems() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def show(browser: Any, problems: list[str]) -> Iterator[Callable[..., Any]]:
+    """Open a page from disk; afterwards nothing may have failed, asked a question or left the disk."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+
+    def open_page(index: Path, fragment: str = "") -> Any:
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        page.on("console", lambda m: problems.append(m.text) if m.type in ("error", "warning") else None)
+        page.on("pageerror", lambda fault: problems.append(str(fault)))
+        page.on("dialog", lambda dialog: (problems.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on(
+            "request",
+            lambda r: None if r.url.startswith(("file:", "data:")) else problems.append(f"network: {r.url}"),
+        )
+        page.goto(index.as_uri() + fragment)
+        page.wait_for_selector("#count:not(:empty)")
+        return page
+
+    yield open_page
+    context.close()
+    assert problems == []
+
+
+@pytest.fixture(scope="module")
+def clips(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("clips")
+    for seed in range(9):
+        noise(folder / f"{seed}.wav", seed, seconds=2.0)
+    return sorted(folder.iterdir())
+
+
+@pytest.fixture(scope="module")
+def mixed(clips: list[Path]) -> list[ItemRow]:
+    return three_systems(clips)
+
+
+@pytest.fixture(scope="module")
+def mixed_page(mixed: list[ItemRow], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    compared = Comparison("ours", "base", 3, 0.33, -0.1, 0.7, 0.2, 0.2)
+    summary = summary_of(mixed, comparisons=(compared,), notes=("Two clips are short.",))
+    return build(tmp_path_factory.mktemp("mixed"), mixed, summary=summary)
+
+
+def test_opens_from_disk_and_shows_the_run(mixed_page: Path, show: Any) -> None:
+    page = show(mixed_page)
+    assert page.locator("h1").inner_text() == "Order kept"
+    figures = page.locator(".figures li").all_inner_texts()
+    assert [" ".join(figure.split()) for figure in figures] == [
+        "3 systems", "9 clips", "6 scored", "2 unheard", "1 not applicable", "75 % coverage, below 95 %",
+    ]  # fmt: skip
+    assert "2026-01-02" in page.locator(".masthead").inner_text()
+    assert "No winner" in page.locator(".sentences").inner_text()
+    assert "0 of 1 pair" in page.locator(".lead").first.inner_text()
+    assert page.locator(".notes").inner_text() == "Two clips are short."
+    assert page.locator("tr", has_text="ours").first.locator(".flag").count() == 0
+    assert page.locator("tr", has_text="none").first.locator(".flag").count() == 1
+    assert page.locator(".systems .interval").count() == 2  # the third system has no scored clip
+    until(page, "() => document.images[0].complete && document.images[0].naturalWidth === 800")
+    assert page.locator("#clip-6 .warnings").inner_text() == "the right channel is silent"
+    assert page.locator("#clip-7 .badge").inner_text() == "Unheard"
+    assert page.locator("#clip-9 .why").inner_text() == "detail 9"
+
+
+def test_heads_sort_the_systems(mixed_page: Path, show: Any) -> None:
+    page = show(mixed_page)
+
+    def order(head: str) -> list[str]:
+        page.locator(".systems thead button", has_text=head).click()
+        return page.locator(".systems tbody th").all_inner_texts()
+
+    assert order("TOA") == ["ours", "base", "none"]
+    assert order("TOA") == ["base", "ours", "none"]  # unscored stays last
+    assert page.locator(".systems [aria-sort]").get_attribute("aria-sort") == "ascending"
+    assert order("Unheard")[0] == "none"
+    assert order("System") == ["base", "none", "ours"]
+
+
+def test_filters_by_each_and_counts_what_the_others_leave(mixed_page: Path, show: Any) -> None:
+    page = show(mixed_page)
+    page.locator("[name=system]").select_option("base")
+    assert listed(page) == [4, 5, 6]
+    assert page.locator("#count").inner_text() == "3 of 9 clips."
+    assert page.locator(".verdicts label").all_inner_texts() == [
+        "All 3", "Right 1", "Wrong 2", "Not applicable 0", "Unheard 0",
+    ]  # fmt: skip
+    page.locator(".verdicts .wrong").click()
+    assert listed(page) == [4, 5]
+    page.locator("[name=kind]").select_option("missing")
+    assert listed(page) == [4]
+    assert page.locator("[name=kind] option").all_inner_texts() == ["any (2)", "missing (1)", "reversed (1)"]
+    page.locator("button[type=reset]").click()
+    assert len(listed(page)) == 9
+    page.locator("[name=reason]").select_option("too_short")
+    assert listed(page) == [7]
+    page.locator("button[type=reset]").click()
+    for words, found in (("quietly PURR", [3]), ("p2", [2, 5, 8]), ("#4", [4]), ("no such words", [])):
+        page.locator("[name=q]").fill(words)
+        until(page, "ids => [...document.querySelectorAll('.clip')].map(c => c.id).join() === ids",
+              ",".join(f"clip-{number}" for number in found))  # fmt: skip
+    assert page.locator("#count").inner_text() == "No clip passes these filters."
+    page.reload()  # what is filtered stays in the address
+    page.wait_for_selector("#count:not(:empty)")
+    assert listed(page) == []
+    page.locator("button[type=reset]").click()
+    page.locator(".systems tbody tr", has_text="base").locator(".kind a").first.click()
+    until(page, "document.querySelectorAll('.clip').length === 1")
+    assert listed(page) == [4]
+
+
+def test_one_prompt_across_systems(mixed_page: Path, show: Any) -> None:
+    page = show(mixed_page)
+    page.locator("#clip-2").get_by_text("Same prompt, other systems (2)").click()
+    page.wait_for_selector(".compare")
+    assert listed(page) == [2, 5, 8]
+    tops = page.locator(".clip").evaluate_all("a => a.map(c => c.getBoundingClientRect().top)")
+    assert tops[0] == tops[1]  # side by side
+    page.get_by_text("Next prompt").click()
+    page.wait_for_selector("#clip-9")
+    assert listed(page) == [3, 6, 9]
+    page.get_by_text("All clips", exact=True).click()
+    page.wait_for_selector("#clip-1")
+    assert len(listed(page)) == 9
+
+
+def test_a_link_shows_its_clip_even_when_filters_hide_it(
+    tmp_path: Path, clips: list[Path], show: Any
+) -> None:
+    rows = [item(n, clips[0], "reversed" if n == 120 else "") for n in range(1, 121)]
+    index = build(tmp_path, rows, spectrograms=0)
+    page = show(index, "#clip-120")
+    assert page.locator("#clip-120.linked").is_visible()
+    assert len(listed(page)) == 51
+    assert 0 <= page.locator("#clip-120").bounding_box()["y"] < 200
+    page = show(index, "#verdict=right")
+    assert 120 not in listed(page)
+    page.evaluate("location.hash = '#clip-120'")
+    page.wait_for_selector("#clip-120.linked")
+    assert page.locator("[name=verdict]:checked").get_attribute("value") == "right"
+    page.locator("#more").click()
+    assert page.locator("#more").inner_text() == "Show 19 more (19 left)"
+    page.locator("#more").click()
+    assert sorted(listed(page)) == list(range(1, 121))
+
+
+def test_events_answer_in_the_colour_of_the_asked_sound(mixed_page: Path, show: Any) -> None:
+    page = show(mixed_page)
+    right = page.locator("#clip-1")
+    assert right.locator(".chip").all_text_contents() == ["1a dog barks", "2a siren"]
+    colour = "e => getComputedStyle(e).backgroundColor"
+    for index, label in enumerate(("Dog", "Siren")):
+        bar = right.locator(f'.bar[aria-label^="{label}:"]')
+        assert bar.evaluate(colour) == right.locator(".chip").nth(index).evaluate(colour)
+    dog, siren = (right.locator(f'.bar[aria-label^="{label}:"]') for label in ("Dog", "Siren"))
+    assert dog.get_attribute("aria-label") == "Dog: 0.20 to 0.60 s, confidence 0.90, answers “a dog barks”"
+    assert float(dog.evaluate("e => e.style.opacity")) > float(siren.evaluate("e => e.style.opacity"))
+    lane, box = right.locator(".lane").first.bounding_box(), dog.bounding_box()
+    assert box["x"] - lane["x"] == pytest.approx(lane["width"] * 0.1, abs=1)
+    assert box["width"] == pytest.approx(lane["width"] * 0.2, abs=1)
+    dog.hover()
+    assert "answers “a dog barks”" in page.locator("#tip").inner_text()
+    assert right.locator(".name.other").count() == 1
+    assert not right.locator(".name.other").is_visible()  # what was not asked for is folded away
+    right.locator(".fold-lanes").click()
+    assert right.locator(".name.other").inner_text() == "Speech"
+
+    def order(card: Any) -> list[str]:
+        pins = card.locator(".pin").evaluate_all(
+            "a => a.map(p => [p.getBoundingClientRect().x, p.textContent])"
+        )
+        return [text for _, text in sorted(pins)]
+
+    assert (order(right), order(page.locator("#clip-2"))) == (["1", "2"], ["2", "1"])
+    missing = page.locator("#clip-4")
+    assert (order(missing), missing.locator(".absent em").all_inner_texts()) == (["2"], ["not heard"])
+    assert page.locator("#clip-7 .absent").count() == 0  # an unheard clip claims nothing
+    right.locator("summary").click()
+    assert "TOA\t1" in right.locator(".values").inner_text()
+    assert "Recall\t–" in right.locator(".values").inner_text()
+
+
+def test_plays_seeks_and_obeys_keys(mixed_page: Path, show: Any) -> None:
+    page = show(mixed_page)
+    first, second = page.locator("#clip-1"), page.locator("#clip-2")
+    assert first.locator("audio").get_attribute("preload") == "none"
+    playing = """id => {
+        const audio = document.querySelector(`#${id} audio`);
+        return audio.duration > 1.9 && !audio.paused && audio.currentTime > 0.05;
+    }"""
+    first.locator(".play").click()
+    until(page, playing, "clip-1")
+    assert first.locator(".playhead").is_visible()
+    box = second.locator(".picture").bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 30)
+    until(page, playing, "clip-2")
+    at = second.locator("audio").evaluate("a => a.currentTime")
+    assert 0.9 < at < 2.0
+    assert first.locator("audio").evaluate("a => a.paused")
+    head = second.locator(".playhead").bounding_box()
+    assert head["x"] > box["x"] + box["width"] * 0.45
+    second.locator(".play").click()
+    until(page, "document.querySelector('#clip-2 audio').paused")
+    page.locator("h1").click()
+    current = "document.querySelector('.current')?.id"
+    for key, wanted in (("j", "clip-1"), ("j", "clip-2"), ("j", "clip-3"), ("j", "clip-4"), ("k", "clip-3")):
+        page.keyboard.press(key)
+        assert page.evaluate(current) == wanted
+    page.keyboard.press("Space")
+    until(page, playing, "clip-3")
+    page.keyboard.press("Space")
+    until(page, "document.querySelector('#clip-3 audio').paused")
+    page.locator("[name=q]").press("j")
+    assert page.evaluate(current) == "clip-3"
+    page.locator("#clip-3 .surface").focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#clip-3 .surface").get_attribute("aria-valuenow") == "0.5"
+
+
+def test_hostile_text_is_harmless_and_readable(tmp_path: Path, clips: list[Path], show: Any) -> None:
+    rows = []
+    for number, text in enumerate(HOSTILE, 1):
+        asked, heard = (Asked(text, (text,), 0),), (Event(text, 0.1, 0.5, 0.5), Event(text + "?", 0.1, 0.5))
+        texts = dict.fromkeys(("system", "sample_id", "caption", "reversed_caption", "detail"), text)
+        more = {"asked": asked, "heard": heard, "warnings": (text,), "values": {text: 1.0, "toa": 0.0}}
+        rows.append(item(number, clips[0], "reversed", **more, **texts))
+        rows.append(unheard(100 + number, clips[0], **texts, reason=text))
+    compared = Comparison(HOSTILE[0], HOSTILE[1], 1, 0.5, 0.1, 0.9, 0.01, 0.01, HOSTILE[0])
+    summary = summary_of(rows, notes=tuple(HOSTILE), comparisons=(compared,))
+    facts = dict(zip(HOSTILE, HOSTILE, strict=True))
+    page = show(build(tmp_path, rows, summary=summary, title=HOSTILE[1], facts=facts, spectrograms=1))
+    tags = page.evaluate("[...new Set([...document.body.querySelectorAll('*')].map(e => e.localName))]")
+    assert {"script", "style", "iframe", "object"}.isdisjoint(tags)
+    assert page.locator("img:not(.picture img), svg[onload]").count() == 0
+    for number, text in enumerate(HOSTILE, 1):
+        shown = page.locator(f"#clip-{number} .caption").evaluate("e => e.textContent")
+        assert shown == text or "\ud800" in text
+        links = page.locator(f"#clip-{number} a").evaluate_all("a => a.map(l => l.protocol)")
+        assert set(links) == {"file:"}
+    first = page.locator(".systems tbody a").filter(has_text="img src").first
+    first.click()
+    until(page, "document.querySelectorAll('.clip').length === 2")
+    page.wait_for_timeout(200)  # time for a handler to fire, if one were there
+
+
+def test_the_policy_stops_what_gets_in_anyway(mixed_page: Path, show: Any, problems: list[str]) -> None:
+    page = show(mixed_page)
+    page.evaluate("""() => {
+        const add = (tag, more) => document.body.append(Object.assign(document.createElement(tag), more));
+        add('script', {textContent: 'window.reached = 1'});
+        add('div', {innerHTML: '<img src=x onerror="window.reached = 2">'});
+        add('img', {src: 'https://example.org/x.png'});
+    }""")
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.reached") is None
+    refused = [text for text in problems if "Content Security Policy" in text]
+    assert len(refused) >= 3
+    expected = ("Content Security Policy", "ERR_FILE_NOT_FOUND", "network: https://example.org")
+    assert all(any(part in text for part in expected) for text in problems)
+    problems.clear()
+
+
+def test_any_file_name_plays(tmp_path: Path, clips: list[Path], show: Any) -> None:
+    folder = tmp_path / "out puts #1" / "100%"
+    folder.mkdir(parents=True)
+    rows = []
+    for number, name in enumerate(NAMES, 1):
+        shutil.copy(clips[number % len(clips)], folder / name)
+        rows.append(item(number, folder / name))
+    page = show(build(tmp_path / "run é?", rows))
+    for number in range(1, len(NAMES) + 1):
+        page.locator(f"#clip-{number} .play").click()
+        until(page, "n => document.querySelector(`#clip-${n} audio`).currentTime > 0.02", number)
+    assert page.locator(".picture img").count() == len(NAMES)
+
+
+def test_a_missing_or_broken_file_says_so(
+    tmp_path: Path, clips: list[Path], show: Any, problems: list[str]
+) -> None:
+    (tmp_path / "broken.wav").write_bytes(b"RIFF nothing")
+    rows = [
+        unheard(1, tmp_path / "gone.wav"),
+        unheard(2, tmp_path / "broken.wav", duration_s=None),
+        item(3, clips[0]),
+    ]
+    page = show(build(tmp_path / "run", rows))
+    assert page.locator("#clip-1 .picture").inner_text() == "No spectrogram: there is no such file"
+    assert "not decodable" in page.locator("#clip-2 .picture").inner_text()
+    for number, name in ((1, "gone.wav"), (2, "broken.wav")):
+        page.locator(f"#clip-{number} .play").click()
+        fault = page.locator(f"#clip-{number} .fault")
+        fault.wait_for(state="visible")
+        assert "Cannot be played" in fault.inner_text()
+        assert name in fault.inner_text()
+    assert page.locator("#clip-3 img").count() == 1
+    assert all("ERR_FILE_NOT_FOUND" in text for text in problems)
+    problems.clear()
+
+
+def test_ten_thousand_items_are_listed_in_pages_and_filtered(
+    tmp_path: Path, clips: list[Path], show: Any
+) -> None:
+    rows = [
+        item(n, clips[0], ("", "reversed", "missing")[n % 3], system=f"s{n % 4}") for n in range(1, 10_001)
+    ]
+    page = show(build(tmp_path, rows, spectrograms=0))
+    assert page.locator("#count").inner_text() == "10,000 clips, the first 50 listed."
+    assert page.locator(".count").inner_text().endswith("No spectrograms were drawn.")
+    page.locator("[name=system]").select_option("s3")
+    assert page.locator("#count").inner_text() == "2,500 of 10,000 clips, the first 50 listed."
+    page.evaluate("location.hash = '#clip-9999'")
+    page.wait_for_selector("#clip-9999.linked")
+    assert len(listed(page)) == 51
+
+
+def test_items_are_never_held(tmp_path: Path, clips: list[Path]) -> None:
+    def peak(count: int) -> int:
+        rows = (item(n, clips[0]) for n in range(count))
+        summary = summary_of([item(0, clips[0])])
+        tracemalloc.start()
+        write_page(tmp_path, summary, rows, title="t", facts={}, spectrograms=0)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    peak(1)  # loads the templates
+    assert peak(3000) < 1.2 * peak(300)
+
+
+def test_spectrograms_are_shared_evenly_among_systems_and_the_page_says_so(
+    tmp_path: Path, mixed: list[ItemRow], show: Any
+) -> None:
+    calls: list[tuple[int, int]] = []
+    page = show(build(tmp_path, mixed, spectrograms=4, progress=lambda *now: calls.append(now)))
+    assert "Spectrograms were drawn for 4 of 9 clips" in page.locator(".count").inner_text()
+    drawn = page.locator(".clip:has(img)").evaluate_all("a => a.map(c => c.id)")
+    assert len(drawn) == len(list((tmp_path / "page" / "spectrograms").iterdir())) == 4
+    assert {"clip-1", "clip-4", "clip-7"} <= set(drawn)
+    assert calls[-1] == (9, 9)
+    assert "not drawn for this clip" in page.locator("#clip-3 .picture").inner_text()
+
+
+def test_same_run_same_bytes_whatever_was_there(tmp_path: Path, mixed: list[ItemRow]) -> None:
+    def files(folder: Path) -> dict[str, bytes]:
+        return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+    build(tmp_path / "a", mixed)
+    once = files(tmp_path / "a")
+    picture = next((tmp_path / "a" / "page" / "spectrograms").iterdir())
+    untouched = picture.stat().st_mtime_ns
+    build(tmp_path / "a", mixed)
+    build(tmp_path / "b", mixed)
+    assert picture.stat().st_mtime_ns == untouched  # unchanged sound is not drawn again
+    assert once == files(tmp_path / "a") == files(tmp_path / "b")
+    build(tmp_path / "b", mixed[:2])
+    assert len(list((tmp_path / "b" / "page" / "spectrograms").iterdir())) == 2  # nothing stale stays
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_nothing_sticks_out_sideways(mixed_page: Path, show: Any, width: int) -> None:
+    page = show(mixed_page)
+    page.set_viewport_size({"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    lane, picture = (page.locator(f"#clip-1 {part}").first.bounding_box() for part in (".lane", ".picture"))
+    surface = page.locator("#clip-1 .surface").bounding_box()
+    assert lane["x"] == picture["x"] == surface["x"]  # one time scale for picture, lanes and pins
+    assert lane["width"] == picture["width"] == surface["width"]
