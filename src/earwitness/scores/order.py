@@ -81,7 +81,12 @@ def lenient_onsets(
                 if other != index
             )
             serves_exactly = any(event.label in labels for labels in phrases)
-            if event.label in lenient[index] and at not in used and not named_elsewhere and not serves_exactly:
+            if (
+                event.label in lenient[index]
+                and at not in used
+                and not named_elsewhere
+                and not serves_exactly
+            ):
                 used.add(at)
                 onsets[index] = event.onset_s
                 break
@@ -96,9 +101,7 @@ def holds(earlier_s: float | None, later_s: float | None, resolution_s: float) -
     return earlier_s is not None and later_s is not None and later_s - earlier_s >= resolution_s - 1e-6
 
 
-def order_of_onsets(
-    onsets_s: Sequence[float | None], precedences: Precedences, resolution_s: float
-) -> Order:
+def order_of_onsets(onsets_s: Sequence[float | None], precedences: Precedences, resolution_s: float) -> Order:
     """The order of a detector's hearing.
 
     Args:
