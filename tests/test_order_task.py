@@ -187,7 +187,7 @@ def test_a_report_is_rebuilt_to_the_same_bytes_without_the_listener(tmp_path: Pa
     (tmp_path / "script.jsonl").unlink()
     for path in outputs:
         path.unlink()
-    earwitness.report(tmp_path / "run")
+    earwitness.rebuild(tmp_path / "run")
     assert {path: path.read_bytes() for path in outputs} == before
 
 

@@ -1,19 +1,20 @@
 """Event-level evaluation of audio made, edited, described or understood by machines.
 
-``judge`` and ``report`` mirror the command line; they are loaded when first used.
+``judge`` and ``rebuild`` mirror ``earwitness judge`` and ``earwitness report``; they are loaded when
+first used.
 """
 
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Result", "__version__", "judge", "report"]
+__all__ = ["Result", "__version__", "judge", "rebuild"]
 
 if TYPE_CHECKING:
-    from earwitness.api import Result, judge, report
+    from earwitness.api import Result, judge, rebuild
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("Result", "judge", "report"):
+    if name in ("Result", "judge", "rebuild"):
         from earwitness import api
 
         return getattr(api, name)

@@ -54,7 +54,8 @@ class Result:
 def _frame(path: Path) -> "polars.DataFrame":
     import polars
 
-    return polars.read_csv(path, infer_schema_length=None, missing_utf8_is_empty_string=False)
+    names = dict.fromkeys(("system", "sample_id", "cluster"), polars.String)  # "007" is a name, not a number
+    return polars.read_csv(path, infer_schema_length=None, schema_overrides=names)
 
 
 def judge(
@@ -129,7 +130,7 @@ def judge(
     return Result(folder, summary, counts)
 
 
-def report(
+def rebuild(
     run: str | Path, options: reports.Options | None = None, progress: Progress | None = None
 ) -> Result:
     """Rebuild every output of a run from its ledger.

@@ -18,7 +18,7 @@ def listeners() -> None:
     table = Table("listener", "hears", "resolution", "cost", "can run here")
     table.add_row(
         "yamnet",
-        f"{needs.rate_hz} Hz mono, {needs.min_s:g} to {needs.max_s:g} s; knows {len(ear.known_labels)} labels",
+        f"{needs.rate_hz} Hz mono, {needs.min_s:g}-{needs.max_s:g} s; knows {len(ear.known_labels)} labels",
         f"{needs.resolution_s:g} s",
         needs.cost,
         _weights_state(),

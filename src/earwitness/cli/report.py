@@ -36,7 +36,7 @@ def report(
 
     options = show.report_options(columns, decimals, name or [], percent, spectrograms, level)
     with show.progress_bar() as progress:
-        result = api.report(run, options, progress)
+        result = api.rebuild(run, options, progress)
     show.print_result(result)
 
 
