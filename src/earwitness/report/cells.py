@@ -1,0 +1,42 @@
+"""Text from outside, made harmless where it is shown: spreadsheet cells and single lines."""
+
+import csv
+import re
+from collections.abc import Callable, Iterable
+from typing import IO, Any
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_RUN = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r]")
+_JOINERS = "\u200c\u200d"  # not printable by themselves, but parts of words and of emoji
+
+
+def safe(cell: str) -> str:
+    """The cell, with an apostrophe in front if a spreadsheet would run it.
+
+    That is a cell that begins with ``=``, ``+``, ``-`` or ``@`` (full-width forms included), also
+    after white space, or with a tab or carriage return. Plain numbers such as -0.5 stay.
+    """
+    return f"'{cell}" if _RUN.match(cell) and not _NUMBER.fullmatch(cell) else cell
+
+
+def one_line(text: str) -> str:
+    """The text on one line: white space as single spaces, other unprintable characters as escapes.
+
+    Terminal sequences, bidirectional overrides and characters that XML forbids become visible.
+    """
+    kept = (c if c.isprintable() or c in _JOINERS else ascii(c)[1:-1] for c in " ".join(text.split()))
+    return "".join(kept)
+
+
+def csv_rows(stream: IO[str]) -> Callable[[Iterable[Any]], Any]:
+    """A function that writes one row of cells to the stream; rows end in LF.
+
+    Python before 3.13 leaves a carriage return within a cell unquoted unless rows end in CR LF, and
+    readers then take it for the end of the row. So rows are made that way and the CR is cut off.
+    """
+
+    class Lines:
+        def write(self, row: str) -> int:
+            return stream.write(row[:-2] + "\n")
+
+    return csv.writer(Lines(), lineterminator="\r\n").writerow

@@ -1,0 +1,162 @@
+"""Figures for the paper: the key metric with its intervals, and the kinds of error, per system.
+
+The same summary gives the same bytes: no date, no random ids, matplotlib's own defaults whatever the
+user has set. In the SVG text stays text, so any name shows; in the PDF a character that no installed
+font has becomes a box.
+"""
+
+import logging
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import matplotlib
+from matplotlib import font_manager
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from earwitness.report.cells import one_line
+from earwitness.report.tables import key_spec, low_coverage, number, ranked
+from earwitness.tasks.rows import Summary, SystemRow
+
+log = logging.getLogger(__name__)
+
+_COLOURS = ("#0072B2", "#D55E00", "#E69F00", "#CC79A7", "#56B4E9", "#009E73", "#F0E442")
+"""Okabe and Ito's palette, which colour-blind readers can tell apart (jfly.uni-koeln.de/color)."""
+
+_FONTS = (
+    "DejaVu Sans",
+    "Noto Sans",
+    "Noto Sans CJK JP",
+    "Noto Sans CJK SC",
+    "WenQuanYi Zen Hei",
+    "IPAGothic",
+)
+_WIDTH_IN, _ROW_IN, _FRAME_IN = 6.4, 0.3, 1.1
+_LONGEST_NAME = 36
+
+
+def write_figures(summary: Summary, folder: Path) -> list[Path]:
+    """Write ``systems`` and ``errors`` as SVG and PDF; the folder is made if it is not there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    with _style():
+        for name, figure in (("systems", systems(summary)), ("errors", errors(summary))):
+            for kind, metadata in (("svg", {"Date": None}), ("pdf", {"CreationDate": None})):
+                path = folder / f"{name}.{kind}"
+                figure.savefig(path, format=kind, metadata=metadata)
+                written.append(path)
+    return written
+
+
+@contextmanager
+def _style() -> Iterator[None]:
+    """Our settings for as long as figures are made and written; the user's come back afterwards."""
+    installed = set(font_manager.get_font_names())
+    with matplotlib.rc_context(), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(
+            {
+                "font.family": [font for font in _FONTS if font in installed],
+                "font.size": 9,
+                "svg.fonttype": "none",
+                "svg.hashsalt": "earwitness",
+                "pdf.fonttype": 42,
+            }
+        )
+        yield
+    messages = {str(warning.message) for warning in caught}
+    glyphs = {message for message in messages if message.startswith("Glyph")}  # one for every character
+    if glyphs:
+        log.warning("figures: no installed font has %d characters, shown as boxes in the PDF", len(glyphs))
+    for message in sorted(messages - glyphs):
+        log.warning("figures: %s", message)
+
+
+def systems(summary: Summary) -> Figure:
+    """A forest plot of the key metric: value and interval, best system on top.
+
+    A pale band runs from the value if every unheard item were wrong to that if all were right. A hollow
+    mark and a dagger stand for low coverage.
+    """
+    key = key_spec(summary)
+    rows = ranked(summary)
+    figure, axes = _axes(rows)
+    numbers = [0.0, 1.0]
+    for place, row in enumerate(rows):
+        metric = row.metrics[key.name]
+        if metric.value is None:
+            axes.text(0.01, place, "unscored", transform=axes.get_yaxis_transform(), va="center", color="0.4")
+            continue
+        if row.unheard and metric.worst is not None and metric.best is not None:
+            axes.plot([metric.worst, metric.best], [place, place], color="0.85", lw=7, solid_capstyle="butt")
+            numbers += [metric.worst, metric.best]
+        if metric.low is not None and metric.high is not None:
+            axes.plot([metric.low, metric.high], [place, place], color=_COLOURS[0], lw=1.6)
+            numbers += [metric.low, metric.high]
+        face = "white" if low_coverage(row) else _COLOURS[0]
+        axes.plot([metric.value], [place], "o", color=_COLOURS[0], markerfacecolor=face, markersize=5)
+        numbers.append(metric.value)
+        axes.text(
+            1.01,
+            place,
+            number(metric.value, key),
+            transform=axes.get_yaxis_transform(),
+            va="center",
+            fontsize=8,
+        )
+    reach = max(numbers) - min(numbers)
+    axes.set_xlim(min(numbers) - 0.02 * reach, max(numbers) + 0.02 * reach)
+    legend = [key.title]
+    if any(row.unheard for row in rows):
+        legend.append("pale band: if all that was unheard were wrong, to all right")
+    if any(map(low_coverage, rows)):
+        legend.append("hollow, †: fewer than 95 % of applicable items scored")
+    axes.set_xlabel("\n".join(legend), parse_math=False)
+    axes.grid(axis="x", color="0.9")
+    return figure
+
+
+def errors(summary: Summary) -> Figure:
+    """Stacked bars: the share of every system's scored items with each kind of error."""
+    rows = ranked(summary)
+    figure, axes = _axes(rows)
+    kinds = list(dict.fromkeys(kind for row in summary.rows for kind in row.errors))
+    left = [0.0] * len(rows)
+    for index, kind in enumerate(kinds):
+        shares = [row.errors.get(kind, 0) / row.scored if row.scored else 0.0 for row in rows]
+        colour = _COLOURS[index % len(_COLOURS)]
+        axes.barh(range(len(rows)), shares, left=left, height=0.7, color=colour, label=one_line(kind))
+        left = [start + share for start, share in zip(left, shares, strict=True)]
+    for place, row in enumerate(rows):
+        if not row.scored:
+            axes.text(0.01, place, "unscored", transform=axes.get_yaxis_transform(), va="center", color="0.4")
+    axes.set_xlim(0, max(0.05, 1.05 * max(left, default=0.0)))
+    axes.set_xlabel("share of scored items")
+    if kinds:
+        figure.legend(loc="outside upper center", ncols=4, frameon=False)
+    return figure
+
+
+def _axes(rows: Sequence[SystemRow]) -> tuple[Figure, Axes]:
+    """Empty axes with one line per system, the first on top."""
+    figure = Figure(figsize=(_WIDTH_IN, _FRAME_IN + _ROW_IN * max(1, len(rows))), layout="constrained")
+    axes = figure.add_subplot()
+    names = [_short(row.system) + (" †" if low_coverage(row) else "") for row in rows]
+    axes.set_yticks(range(len(rows)), labels=names, parse_math=False)
+    axes.set_ylim(max(1, len(rows)) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    return figure, axes
+
+
+def _short(name: str) -> str:
+    """A name cut in its middle, where long names differ least."""
+    name = one_line(name)
+    if len(name) <= _LONGEST_NAME:
+        return name
+    tail = _LONGEST_NAME // 2
+    return f"{name[: _LONGEST_NAME - tail - 1]}…{name[-tail:]}"

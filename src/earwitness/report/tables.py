@@ -1,0 +1,358 @@
+"""The summary as JSON, CSV, markdown and LaTeX.
+
+Conventions
+-----------
+JSON and CSV keep systems in the run's order and numbers in full; a number that does not exist is null
+or an empty cell. Tables for reading rank systems by the key metric, best first, unscored last, and
+write ``--`` for what does not exist. A system with less than 95 % of its applicable items scored is
+marked with a dagger. The best value of a column is bold, with all that are written alike.
+"""
+
+import difflib
+import io
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from earwitness.errors import UserError
+from earwitness.report.cells import csv_rows, one_line, safe
+from earwitness.tasks.rows import Comparison, Metric, MetricSpec, Summary, SystemRow
+
+LOW_COVERAGE = 0.95
+LOW_COVERAGE_NOTE = "Fewer than 95 % of the applicable items were scored."
+NONE = "--"
+
+_COUNTS = {"n": "n", "not_applicable": "n.a.", "unheard": "Unheard", "scored": "Scored"}
+_COVERAGE = MetricSpec("coverage", "Coverage", "scored / (n - not applicable)", better=0)
+_DEFAULT_COLUMNS = {"order": ("toa", "order_given_heard", "event_recall", "n", "scored", "coverage")}
+
+
+@dataclass(frozen=True, slots=True)
+class TableOptions:
+    """How the markdown and LaTeX tables look.
+
+    Attributes:
+        columns: Metrics and counts by name, in order; None for the task's usual ones.
+        decimals: Digits after the point, of whatever is shown; None for each metric's own.
+        names: Display name by system; a system without one keeps its own.
+        bold_best: Set the best value of every column in bold, where at least two systems have one.
+        percent: Show shares as percentages. A metric with a number beyond 1 is no share.
+        caption: Plain text; empty for a caption that names task and listener.
+        label: LaTeX label; empty for ``tab:TASK``.
+        interval: Intervals in brackets, as a subscript (LaTeX only), or not at all.
+    """
+
+    columns: tuple[str, ...] | None = None
+    decimals: int | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    bold_best: bool = True
+    percent: bool = False
+    caption: str = ""
+    label: str = ""
+    interval: Literal["brackets", "subscript", "none"] = "brackets"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A number as it is written, its bounds if it has any, and whether it is the best of its column."""
+
+    text: str
+    low: str = ""
+    high: str = ""
+    best: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table ready to be written: column heads, then a row of cells for every system, ranked."""
+
+    heads: tuple[str, ...]
+    systems: tuple[SystemRow, ...]
+    names: tuple[str, ...]
+    cells: tuple[tuple[Cell, ...], ...]
+
+
+def key_spec(summary: Summary) -> MetricSpec:
+    """How the key metric is shown."""
+    return next(spec for spec in summary.specs if spec.name == summary.key_metric)
+
+
+def ranked(summary: Summary) -> tuple[SystemRow, ...]:
+    """Systems by the key metric, best first; unscored last; equals by name."""
+    better = key_spec(summary).better
+
+    def rank(row: SystemRow) -> tuple[bool, float, str]:
+        value = row.metrics[summary.key_metric].value
+        return value is None, 0.0 if value is None else -better * value, row.system
+
+    return tuple(sorted(summary.rows, key=rank))
+
+
+def low_coverage(row: SystemRow) -> bool:
+    """True if so few items were scored that the row must be marked."""
+    return row.coverage is not None and row.coverage < LOW_COVERAGE
+
+
+def number(value: float | None, spec: MetricSpec, decimals: int | None = None, percent: bool = False) -> str:
+    """A value as the metric is shown; ``--`` if there is none."""
+    if value is None:
+        return NONE
+    percent = percent or spec.percent
+    if decimals is None:
+        decimals = spec.decimals if spec.percent == percent else max(0, spec.decimals - 2)
+    return f"{100 * value if percent else value:z.{decimals}f}"
+
+
+def p_text(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def sentence(comparison: Comparison, spec: MetricSpec) -> str:
+    """What a paired comparison says: who is ahead by how much, or that no winner can be named."""
+    first, second = one_line(comparison.first), one_line(comparison.second)
+    if comparison.difference is None or comparison.low is None or comparison.high is None:
+        return f"{first} and {second} cannot be compared: {comparison.note or 'too few shared clusters'}."
+    difference, low, high = comparison.difference, comparison.low, comparison.high
+    if comparison.winner and comparison.winner == comparison.second:
+        first, second = second, first
+    if comparison.winner and difference < 0:
+        difference, low, high = -difference, -high, -low
+    shown = f"{number(difference, spec)} [{number(low, spec)}, {number(high, spec)}]"
+    tests = [] if comparison.p_holm is None else [f"{p_text(comparison.p_holm)} (Holm)"]
+    tail = ", ".join([shown, *tests, f"{comparison.clusters} shared clusters"])
+    note = f" ({comparison.note})" if comparison.note else ""
+    if comparison.winner:
+        return f"{first} is ahead of {second} by {tail}{note}."
+    return f"No winner between {first} and {second}: difference {tail}{note}."
+
+
+def summary_json(summary: Summary) -> dict[str, Any]:
+    """The summary as plain data, in the shape that ``summary.json`` promises.
+
+    A metric without a value has null in all its fields; the notes say why.
+    """
+    return {
+        "task": summary.task,
+        "listener": summary.listener,
+        "key_metric": summary.key_metric,
+        "rows": [_row_json(row) for row in summary.rows],
+        "comparisons": [asdict(comparison) for comparison in summary.comparisons],
+        "notes": [*summary.notes, *_unscored_notes(summary)],
+    }
+
+
+def _row_json(row: SystemRow) -> dict[str, Any]:
+    fixed = {
+        "system": row.system,
+        "n": row.n,
+        "not_applicable": row.not_applicable,
+        "unheard": row.unheard,
+        "scored": row.scored,
+        "coverage": row.coverage,
+        "errors": dict(row.errors),
+        "unheard_reasons": dict(row.unheard_reasons),
+        "metric_n": {name: metric.n for name, metric in row.metrics.items()},
+    }
+    metrics = {
+        name: {part: getattr(metric, part) for part in ("value", "low", "high", "worst", "best")}
+        for name, metric in row.metrics.items()
+    }
+    return fixed | metrics
+
+
+def _unscored_notes(summary: Summary) -> list[str]:
+    """Why a system that has scored items still lacks a metric; one without any is the task's to explain."""
+    notes = []
+    for spec in summary.specs:
+        lacking = [r.system for r in summary.rows if r.scored and r.metrics[spec.name].value is None]
+        if lacking:
+            notes.append(f"{spec.name} is unscored for {', '.join(lacking)}: no scored item defines it.")
+    return notes
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Write strict JSON as UTF-8.
+
+    Raises:
+        ValueError: If a number is not finite.
+    """
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, indent=2)
+    path.write_text(text + "\n", encoding="utf-8", newline="\n")
+
+
+def summary_csv(summary: Summary) -> str:
+    """One row a system: counts, every metric with its bounds, errors by kind, unheard by reason."""
+    kinds = sorted({kind for row in summary.rows for kind in row.errors})
+    reasons = sorted({reason for row in summary.rows for reason in row.unheard_reasons})
+    parts = {"": "value", "_low": "low", "_high": "high", "_worst": "worst", "_best": "best", "_n": "n"}
+    head = ["system", *_COUNTS, "coverage"]
+    head += [spec.name + suffix for spec in summary.specs for suffix in parts]
+    head += [f"error_{kind}" for kind in kinds] + [f"unheard_{reason}" for reason in reasons]
+    text = io.StringIO()
+    write = csv_rows(text)
+    write(head)
+    for row in summary.rows:
+        cells: list[Any] = [safe(row.system), *(getattr(row, name) for name in _COUNTS), row.coverage]
+        cells += [getattr(row.metrics[spec.name], part) for spec in summary.specs for part in parts.values()]
+        cells += [row.errors.get(kind, 0) for kind in kinds]
+        cells += [row.unheard_reasons.get(reason, 0) for reason in reasons]
+        write(cells)
+    return text.getvalue()
+
+
+def grid(summary: Summary, options: TableOptions) -> Grid:
+    """The table that the options describe.
+
+    Raises:
+        UserError: Naming a column or system that does not exist, or decimals out of range.
+    """
+    specs = {spec.name: spec for spec in (*summary.specs, _COVERAGE)}
+    usual = _DEFAULT_COLUMNS.get(summary.task, (*(s.name for s in summary.specs), *_COUNTS, "coverage"))
+    columns = usual if options.columns is None else options.columns
+    _check("column", columns, [*specs, *_COUNTS])
+    _check("system", options.names, [row.system for row in summary.rows])
+    if options.decimals is not None and not 0 <= options.decimals <= 12:
+        raise UserError(f"{options.decimals} decimals cannot be shown.", "Give a number from 0 to 12.")
+    rows = ranked(summary)
+    shown = [
+        _count_column(rows, name) if name in _COUNTS else _metric_column(rows, specs[name], options)
+        for name in columns
+    ]
+    return Grid(
+        heads=("System", *(head for head, _ in shown)),
+        systems=rows,
+        names=tuple(one_line(options.names.get(row.system, row.system)) for row in rows),
+        cells=tuple(tuple(cells[index] for _, cells in shown) for index in range(len(rows))),
+    )
+
+
+def _check(what: str, given: Sequence[str] | Mapping[str, str], known: Sequence[str]) -> None:
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            meant = f"Did you mean {near[0]!r}? " if near else ""
+            raise UserError(f"there is no {what} {name!r}.", f"{meant}Known: {', '.join(known)}.")
+
+
+def _count_column(rows: Sequence[SystemRow], name: str) -> tuple[str, list[Cell]]:
+    return _COUNTS[name], [Cell(str(getattr(row, name))) for row in rows]
+
+
+def _metric_column(
+    rows: Sequence[SystemRow], spec: MetricSpec, options: TableOptions
+) -> tuple[str, list[Cell]]:
+    metrics = [Metric(row.coverage) if spec is _COVERAGE else row.metrics[spec.name] for row in rows]
+    numbers = [number for m in metrics for number in (m.value, m.low, m.high) if number is not None]
+    percent = options.percent and all(abs(number) <= 1 for number in numbers)
+
+    def text(value: float | None) -> str:
+        return number(value, spec, options.decimals, percent)
+
+    values = [m.value for m in metrics if m.value is not None]
+    best = ""
+    if options.bold_best and spec.better and len(values) > 1:
+        best = text(max(values, key=lambda value: spec.better * value))
+    cells = []
+    for m in metrics:
+        bounded = options.interval != "none" and m.low is not None and m.high is not None
+        low, high = (text(m.low), text(m.high)) if bounded else ("", "")
+        cells.append(Cell(text(m.value), low, high, m.value is not None and text(m.value) == best))
+    return spec.title + (" (%)" if percent or spec.percent else ""), cells
+
+
+def _caption(summary: Summary, options: TableOptions) -> str:
+    usual = f"The {summary.task} task, heard by {summary.listener}"
+    if options.interval != "none":
+        usual += "; confidence intervals in brackets"
+    return one_line(options.caption) or one_line(usual) + "."
+
+
+def markdown(summary: Summary, options: TableOptions) -> str:
+    """The table as GitHub-flavoured markdown, everything from outside escaped.
+
+    Raises:
+        UserError: As :func:`grid`.
+    """
+    table = grid(summary, options)
+    lines = [markdown_text(_caption(summary, options)), ""]
+    lines.append("| " + " | ".join(markdown_text(head) for head in table.heads) + " |")
+    lines.append("|:--" + "|--:" * (len(table.heads) - 1) + "|")
+    for row, name, cells in zip(table.systems, table.names, table.cells, strict=True):
+        first = markdown_text(name) + (" †" if low_coverage(row) else "")
+        lines.append("| " + " | ".join([first, *map(_markdown_cell, cells)]) + " |")
+    if any(map(low_coverage, table.systems)):
+        lines += ["", f"† {LOW_COVERAGE_NOTE}"]
+    return "\n".join(lines) + "\n"
+
+
+def _markdown_cell(cell: Cell) -> str:
+    value = f"**{cell.text}**" if cell.best else cell.text
+    return f"{value} [{cell.low}, {cell.high}]" if cell.low else value
+
+
+def markdown_text(text: str) -> str:
+    """Plain text as markdown that shows just that text, also within a table."""
+    return re.sub(r"([\\`*_\[\]<>|~$&#])", r"\\\1", one_line(text))
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
+    "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
+    ">": r"\textgreater{}", "|": r"\textbar{}", "`": r"\textasciigrave{}",
+}  # fmt: skip
+
+
+def latex_text(text: str) -> str:
+    """Plain text as LaTeX that shows just that text; letters beyond ASCII stay as they are."""
+    escaped = "".join(_LATEX.get(c, c) for c in one_line(text))
+    escaped = re.sub(r"([-',])(?=\1)", r"\1{}", escaped)  # fonts would join two of them into one character
+    # a row break or rule before a bracket or star would take it for its own argument
+    return "{}" + escaped if escaped.startswith(("[", "*")) else escaped
+
+
+def latex(summary: Summary, options: TableOptions) -> str:
+    """The table as LaTeX for booktabs, everything from outside escaped.
+
+    Raises:
+        UserError: As :func:`grid`, or if the label has a character that LaTeX cannot take in one.
+    """
+    label = options.label or f"tab:{summary.task}"
+    if not re.fullmatch(r"[\w:.+/-]+", label, re.ASCII):
+        raise UserError(f"{label!r} is no LaTeX label.", "Use letters, digits and any of : . + / _ - in it.")
+    table = grid(summary, options)
+    rows = [" & ".join(latex_text(head) for head in table.heads) + r" \\", r"\midrule"]
+    for row, name, cells in zip(table.systems, table.names, table.cells, strict=True):
+        first = latex_text(name) + (r"$^{\dagger}$" if low_coverage(row) else "")
+        rows.append(" & ".join([first, *(_latex_cell(cell, options) for cell in cells)]) + r" \\")
+    note = r"\par\smallskip{\footnotesize $^{\dagger}$" + latex_text(LOW_COVERAGE_NOTE) + "}"
+    lines = [
+        r"% needs \usepackage{booktabs}",
+        r"\begin{table}[t]",
+        r"\centering",
+        rf"\caption{{{latex_text(_caption(summary, options))}}}",
+        rf"\label{{{label}}}",
+        rf"\begin{{tabular}}{{l{'r' * (len(table.heads) - 1)}}}",
+        r"\toprule",
+        *rows,
+        r"\bottomrule",
+        r"\end{tabular}",
+        *([note] if any(map(low_coverage, table.systems)) else []),
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _latex_cell(cell: Cell, options: TableOptions) -> str:
+    value, low, high = (
+        NONE if text == NONE else text.replace("-", "$-$") for text in (cell.text, cell.low, cell.high)
+    )
+    if cell.best:
+        value = rf"\textbf{{{value}}}"
+    if not low:
+        return value
+    if options.interval == "subscript":
+        return rf"{value}$_{{[{cell.low}, {cell.high}]}}$"
+    return f"{value} [{low}, {high}]"

@@ -1,0 +1,95 @@
+"""The figures: same bytes for the same summary, any name readable, nothing left behind in matplotlib."""
+
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from itertools import pairwise
+
+import matplotlib
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from earwitness.report import figures
+from earwitness.tasks.rows import Metric, MetricSpec, Summary, SystemRow
+
+NASTY = ("$x^2", r"$\frac{1}{2}$", "音声モデル", "<b>&amp;</b>", "bell\x07\x1b[2J", "_hidden", "a" * 90 + "z")
+
+
+def summary(*systems):
+    rows = tuple(
+        SystemRow(
+            name, 50, 0, 50 - scored, scored, scored / 50,
+            {"toa": Metric(toa, toa and toa - 0.1, toa and toa + 0.1, toa and toa * scored / 50, 1.0)},
+            {"missing": 4, "reversed": 2},
+        )
+        for name, toa, scored in systems
+    )  # fmt: skip
+    return Summary("order", "yamnet", "toa", (MetricSpec("toa", "TOA", "order right"),), rows, (), ())
+
+
+MANY = summary(*((f"system_number_{i:02}", 0.2 + 0.02 * i, 50) for i in range(30)))
+
+
+def texts(path):
+    tree = ET.parse(path)
+    return ["".join(e.itertext()) for e in tree.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_same_bytes_whatever_the_user_has_set(tmp_path):
+    found = summary(*((name, 0.5, 40) for name in NASTY))
+    first = figures.write_figures(found, tmp_path / "first")
+    with matplotlib.rc_context({"font.size": 20, "axes.facecolor": "red", "svg.fonttype": "path"}):
+        second = figures.write_figures(found, tmp_path / "second")
+        assert matplotlib.rcParams["font.size"] == 20
+    assert [p.name for p in first] == ["systems.svg", "systems.pdf", "errors.svg", "errors.pdf"]
+    assert [p.read_bytes() for p in first] == [p.read_bytes() for p in second]
+
+
+def test_names_are_text_as_they_are(tmp_path):
+    figures.write_figures(summary(*((name, 0.5, 50) for name in NASTY)), tmp_path)
+    for name in ("systems.svg", "errors.svg"):
+        shown = texts(tmp_path / name)
+        for expected in (*NASTY[:4], r"bell\x07\x1b[2J", "_hidden"):
+            assert expected in shown
+        assert any(text.startswith("aaa") and text.endswith("z") and "…" in text for text in shown)
+    assert (tmp_path / "systems.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_forest_plot_ranks_marks_and_tells_unscored(tmp_path):
+    figures.write_figures(summary(("low", 0.3, 50), ("none", None, 0), ("high", 0.8, 40)), tmp_path)
+    shown = texts(tmp_path / "systems.svg")
+    assert [t for t in shown if t.removesuffix(" †") in ("low", "none", "high")] == [
+        "high †",
+        "low",
+        "none †",
+    ]
+    assert {"0.800", "0.300", "unscored", "TOA"} <= set(shown)
+    assert {"missing", "reversed"} <= set(texts(tmp_path / "errors.svg"))
+
+
+@pytest.mark.parametrize("draw", [figures.systems, figures.errors])
+def test_thirty_systems_stay_readable(draw):
+    figure = draw(MANY)
+    FigureCanvasAgg(figure).draw()
+    axes = figure.axes[0]
+    boxes = [label.get_window_extent() for label in axes.get_yticklabels()]
+    assert len(boxes) == 30
+    for upper, lower in pairwise(boxes):
+        assert lower.y1 <= upper.y0
+    assert all(box.x0 >= 0 for box in boxes)
+    assert axes.get_window_extent().width > figure.bbox.width / 2
+
+
+def test_nothing_scored_or_no_error_still_draws(tmp_path):
+    figures.write_figures(summary(("a", None, 0)), tmp_path)
+    assert "unscored" in texts(tmp_path / "systems.svg")
+    figures.write_figures(summary(), tmp_path)
+
+
+def test_pyplot_is_never_loaded(tmp_path):
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path; import test_figures as t;"
+        "t.figures.write_figures(t.MANY, Path(sys.argv[2])); assert 'matplotlib.pyplot' not in sys.modules"
+    )
+    here = str(__file__).rpartition("/")[0]
+    subprocess.run([sys.executable, "-c", code, here, str(tmp_path)], check=True)
