@@ -249,11 +249,11 @@ def _match(
             f"the prompts {listing(prompt_ids, 3)}; --id-from takes the id from a part of the path"
         )
     notes = [
-        f"{len(names)} {what}: {listing(names)}"
+        f"{what} ({len(names)}): {listing(names)}"
         for what, names in (
             ("files without a prompt", [file for file in audio if ids[file] not in prompt_ids]),
             ("prompts without a file", [i for i in prompt_ids if i not in made]),
-            ("files ignored (hidden, or no audio)", others),
+            ("ignored files, hidden or no audio", others),
         )
         if names
     ]
@@ -271,10 +271,14 @@ def _files(folder: Path) -> tuple[list[str], list[str], list[str]]:
             heard = Path(name).suffix.lower() in AUDIO_EXTENSIONS and not name.startswith(".")
             (audio if heard else others).append((Path(root) / name).relative_to(folder).as_posix())
     faults = [f"{fault.filename} cannot be read: {fault.strerror}" for fault in failed]
-    bad = {file: fault for file in audio if (fault := text_fault(str(folder.resolve() / file)))}
-    faults += (f"a file's name {fault}" for fault in bad.values())
+    bad = {file: fault for file in audio if (fault := _file_fault(folder.resolve() / file))}
+    faults += (f"an audio file {fault}" for fault in bad.values())
     shown = (file if not text_fault(file) else ascii(file) for file in others)
     return sorted(file for file in audio if file not in bad), sorted(shown), faults
+
+
+def _file_fault(file: Path) -> str:
+    return text_fault(str(file)) or ("" if os.path.isfile(file) else f"is a link to nothing: {file}")
 
 
 def _id_of(file: str, pattern: re.Pattern[str] | None) -> str:
