@@ -110,7 +110,7 @@ def test_opens_from_disk_and_shows_the_run(mixed_page: Path, show: Any) -> None:
     assert page.locator(".systems .interval").count() == 2  # the third system has no scored clip
     until(page, "() => document.images[0].complete && document.images[0].naturalWidth === 800")
     assert page.locator("#clip-6 .warnings").inner_text() == "the right channel is silent"
-    assert page.locator("#clip-7 .badge").inner_text() == "Unheard"
+    assert page.locator("#clip-7 .badge").inner_text() == "Unheard: too short"
     assert page.locator("#clip-9 .why").inner_text() == "detail 9"
 
 

@@ -250,7 +250,8 @@ const earwitness = {};
   /** Build the card of a clip; `siblings` is how many clips share its sample id. */
   earwitness.card = (clip, siblings) => {
     const { asked, others } = answers(clip);
-    const badge = (VERDICTS[clip.verdict] ?? plain(clip.verdict)) + (clip.kind ? `: ${plain(clip.kind)}` : "");
+    const cause = clip.kind || (clip.verdict === "unheard" ? clip.reason : "");
+    const badge = (VERDICTS[clip.verdict] ?? plain(clip.verdict)) + (cause ? `: ${plain(cause)}` : "");
     const caption = make("h3", { class: "caption", id: `caption-${clip.id}`, dir: "auto" }, clip.caption || "(no caption)");
     const fault = make("p", { class: "fault", role: "status", hidden: "hidden" });
     const why = clip.detail || plain(clip.reason);
