@@ -219,14 +219,12 @@ def _told(rule: _Rule, tail: tuple[str, ...]) -> str:
 
 def _readings(words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], bool]]:
     """Ways to read a phrase, fullest first, each with whether people were left out."""
-    lists = _lists()
-    silent, people = lists["@ignore"] | lists["@cut"], lists["@people"]
-    plain = tuple(w for w in words if w not in lists["@cut"])
-    bare = _without_groups(words)
-    bare = tuple(w for w in bare if w == "of" or not (w in silent or _is_adverb(w)))
+    cut, silent, people = _lists()["@cut"], _list_stems("@ignore"), _list_stems("@people")
+    plain = tuple(w for w in words if w not in cut)
+    bare = tuple(w for w in _without_groups(plain) if not (_stem(w) in silent or _is_adverb(w)))
     for reading in (plain, bare):
         yield from ((r, False) for r in _orders(reading))
-    alone = tuple(w for w in bare if w not in people)
+    alone = tuple(w for w in bare if _stem(w) not in people)
     if alone != bare:
         yield from ((r, True) for r in _orders(alone))
 
@@ -246,11 +244,11 @@ def _orders(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 def _without_groups(words: tuple[str, ...]) -> tuple[str, ...]:
     """Drop "group of", "series of", "glass of": what follows is the source."""
-    groups = _lists()["@group"]
+    groups = _list_stems("@group")
     kept = list(words)
     while "of" in kept:
         at = kept.index("of")
-        if at and kept[at - 1] in groups:
+        if at and _stem(kept[at - 1]) in groups:
             del kept[at - 1 : at + 1]
         else:
             break
@@ -279,6 +277,11 @@ def _lists() -> dict[str, frozenset[str]]:
     rows = (line.split("\t") for line in _lines("aliases.tsv") if line.startswith("@"))
     lists = {name: frozenset(words.split()) for name, words in rows}
     return lists | {"@cut": lists["@join"] | lists["@tail"]}
+
+
+@cache
+def _list_stems(name: str) -> frozenset[str]:
+    return frozenset(map(_stem, _lists()[name]))
 
 
 @cache
