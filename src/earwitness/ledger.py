@@ -296,7 +296,7 @@ class Ledger:
 def _stored(row: tuple[Any, ...]) -> StoredItem:
     data = json.loads(row[1])
     item = Item(**{**data, "audio": Path(data["audio"])})
-    return StoredItem(row[0], item, *row[2:6], json.loads(row[6]) if row[6] else {})
+    return StoredItem(row[0], item, row[2], row[3], row[4], row[5], json.loads(row[6]) if row[6] else {})
 
 
 def _row(item: Item) -> dict[str, Any]:

@@ -89,7 +89,7 @@ def order(
             manifest,
             run=out,
             prompts=prompts,
-            outputs=show.pairs("--outputs", outputs) if outputs else None,  # type: ignore[arg-type]
+            outputs=show.pairs("--outputs", outputs) if outputs else None,
             id_from=id_from,
             rename=parse_rename(rename or []),
             listener=listener,

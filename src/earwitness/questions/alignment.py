@@ -5,14 +5,25 @@ decision rule for ``temporal_order_match`` are those of the order protocol: 1.0 
 0.5 events present but order wrong or unclear, 0.0 events missing so that there is no order.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from earwitness.questions.base import Question, Reply
 from earwitness.questions.events import HeardEvent
 
 Share = Annotated[float, Field(ge=0, le=1)]
+
+MATCHES = (0.0, 0.5, 1.0)
+
+
+def _is_match(value: float) -> float:
+    if value not in MATCHES:
+        raise ValueError(f"must be one of {', '.join(map(str, MATCHES))}, not {value}")
+    return value
+
+
+OrderMatch = Annotated[float, AfterValidator(_is_match), Field(json_schema_extra={"enum": list(MATCHES)})]
 
 
 class AlignmentReply(Reply):
@@ -23,7 +34,7 @@ class AlignmentReply(Reply):
     event_recall: Share
     event_precision: Share
     temporal_order_applicable: bool
-    temporal_order_match: Literal[0.0, 0.5, 1.0] | None
+    temporal_order_match: OrderMatch | None
     overall_alignment: Annotated[int, Field(ge=1, le=5)]
     notes: str
 

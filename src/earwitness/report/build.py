@@ -8,6 +8,7 @@ from typing import Any
 
 from earwitness.errors import UserError
 from earwitness.ledger import Ledger
+from earwitness.questions import QUESTIONS
 from earwitness.report import figures, page, protocol, replies, tables
 from earwitness.report.cells import safe
 from earwitness.tasks import order, settings
@@ -79,6 +80,7 @@ def build(folder: Path, options: Options | None = None, progress: Progress | Non
             seed=meta["seed"],
             level=options.level,
             draws=options.draws,
+            alignment_scale=(0.0, 1.0) if hearer.detector else (1.0, 5.0),
         )
         facts = _facts(meta, options)
         tables.write_json(folder / "summary.json", tables.summary_json(summary))
@@ -141,9 +143,7 @@ def _write_items(path: Path, rows: Iterable[ItemRow]) -> None:
 
 
 def _reply_fields(hearer: order.Hearer) -> list[str]:
-    from earwitness.questions import ALIGNMENT, EVENTS
-
-    return list((EVENTS if hearer.detector else ALIGNMENT).reply.model_fields)
+    return list(QUESTIONS["events" if hearer.detector else "alignment"].reply.model_fields)
 
 
 def _replies(ledger: Ledger, hearer: order.Hearer) -> Iterator[dict[str, Any]]:

@@ -185,7 +185,7 @@ def over_repeats(orders: Sequence[Order]) -> ItemOrder:
     """
     if not orders:
         raise ValueError("an item without a scored repeat is unheard and has no order")
-    order_right = _majority(orders, "match")
+    order_right = _majority([o.match for o in orders])
     alignment = fmean(o.alignment for o in orders)
     alignment_reversed = fmean(o.alignment_reversed for o in orders)
     correct = order_right and alignment > alignment_reversed
@@ -197,7 +197,7 @@ def over_repeats(orders: Sequence[Order]) -> ItemOrder:
     return ItemOrder(
         correct=correct,
         order_right=order_right,
-        reversal_right=_majority(orders, "match_reversed"),
+        reversal_right=_majority([o.match_reversed for o in orders]),
         match=fmean(stated) if stated else None,
         alignment=alignment,
         alignment_reversed=alignment_reversed,
@@ -206,5 +206,5 @@ def over_repeats(orders: Sequence[Order]) -> ItemOrder:
     )
 
 
-def _majority(orders: Sequence[Order], side: str) -> bool:
-    return 2 * sum(getattr(o, side) == 1.0 for o in orders) > len(orders)
+def _majority(matches: Sequence[float | None]) -> bool:
+    return 2 * sum(match == 1.0 for match in matches) > len(matches)

@@ -57,7 +57,8 @@ def stated(item: Item) -> Stated:
     given = item.first and item.second
     if given:
         caption = item.caption or f"{item.first} followed by {item.second}"
-        phrases, places = (item.first, item.second), (0, 1)
+        phrases: tuple[str, ...] = (item.first, item.second)
+        places: tuple[int, ...] = (0, 1)
         precedences: tuple[tuple[int, int], ...] = ((0, 1),)
         fault = _contradiction(parsed, item)
     else:

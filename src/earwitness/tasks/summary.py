@@ -84,6 +84,7 @@ def summarise(
     seed: int = 0,
     level: float = 0.95,
     draws: int = 10_000,
+    alignment_scale: tuple[float, float] = (0.0, 1.0),
 ) -> Summary:
     """Systems with intervals, paired comparisons and notes.
 
@@ -92,11 +93,15 @@ def summarise(
         measured: The listener's own accuracy on known truth, in words; empty if not measured.
         seed: Of the bootstrap and the permutation test.
         level: Confidence level of every interval.
+        draws: Bootstrap draws.
+        alignment_scale: 0 to 1 for a detector's shares, 1 to 5 for a judge's marks.
     """
     tallies: dict[str, _Tally] = {}
     for row in items:
         tallies.setdefault(row.system, _Tally()).add(row)
-    systems = tuple(_system(name, tally, seed, level, draws) for name, tally in tallies.items())
+    systems = tuple(
+        _system(name, tally, seed, level, draws, alignment_scale) for name, tally in tallies.items()
+    )
     comparisons = _compare(tallies, seed, level, draws)
     return Summary(
         task="order",
@@ -109,7 +114,9 @@ def summarise(
     )
 
 
-def _system(name: str, tally: _Tally, seed: int, level: float, draws: int) -> SystemRow:
+def _system(
+    name: str, tally: _Tally, seed: int, level: float, draws: int, alignment_scale: tuple[float, float]
+) -> SystemRow:
     counts = tally.counts
     n = sum(counts.values())
     applicable = n - counts[NOT_APPLICABLE]
@@ -120,13 +127,25 @@ def _system(name: str, tally: _Tally, seed: int, level: float, draws: int) -> Sy
         unheard=counts[UNHEARD],
         scored=counts[SCORED],
         coverage=counts[SCORED] / applicable if applicable else None,
-        metrics={spec.name: _metric(spec.name, tally, seed, level, draws) for spec in SPECS},
+        metrics={
+            spec.name: _metric(
+                spec.name,
+                tally,
+                seed,
+                level,
+                draws,
+                alignment_scale if spec.name == "alignment" else (0.0, 1.0),
+            )
+            for spec in SPECS
+        },
         errors={kind: tally.errors[kind] for kind in KINDS},
         unheard_reasons=dict(sorted(tally.reasons.items())),
     )
 
 
-def _metric(name: str, tally: _Tally, seed: int, level: float, draws: int) -> Metric:
+def _metric(
+    name: str, tally: _Tally, seed: int, level: float, draws: int, bounds: tuple[float, float]
+) -> Metric:
     values, clusters = tally.series(name)
     unheard = tally.counts[UNHEARD]
     worst = best = None
@@ -135,7 +154,7 @@ def _metric(name: str, tally: _Tally, seed: int, level: float, draws: int) -> Me
         best = (float(values.sum()) + unheard) / (len(values) + unheard)
     if not len(values):
         return Metric(None, worst=worst, best=best)
-    interval = cluster_interval(values, clusters, level=level, draws=draws, seed=seed)
+    interval = cluster_interval(values, clusters, level=level, draws=draws, seed=seed, bounds=bounds)
     low, high = (interval.low, interval.high) if interval else (None, None)
     return Metric(float(values.mean()), low, high, worst, best, len(values))
 
