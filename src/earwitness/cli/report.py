@@ -17,7 +17,9 @@ def report(
         str | None,
         typer.Option(help="Metrics of the md and LaTeX tables, comma-separated.", show_default=False),
     ] = None,
-    decimals: Annotated[int, typer.Option(help="Decimals in the md and LaTeX tables.")] = 3,
+    decimals: Annotated[
+        int | None, typer.Option(help="Decimals in the md and LaTeX tables.", show_default=False)
+    ] = None,
     name: Annotated[
         list[str] | None,
         typer.Option("--name", metavar="SYSTEM=SHOWN", help="Display name in tables.", show_default=False),

@@ -79,7 +79,12 @@ def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
 
 
 def report_options(
-    columns: str | None, decimals: int, names: Sequence[str], percent: bool, spectrograms: int, level: float
+    columns: str | None,
+    decimals: int | None,
+    names: Sequence[str],
+    percent: bool,
+    spectrograms: int,
+    level: float,
 ) -> "Options":
     """Options of the report from the command line's words."""
     from earwitness.report.build import Options

@@ -1,6 +1,5 @@
 """A run's ledger -> every output in its folder. Nothing is heard again; no model is needed."""
 
-import csv
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +9,7 @@ from earwitness.errors import UserError
 from earwitness.ledger import Ledger
 from earwitness.questions import QUESTIONS
 from earwitness.report import figures, page, protocol, replies, tables
-from earwitness.report.cells import safe
+from earwitness.report.cells import csv_rows, safe
 from earwitness.tasks import order, settings
 from earwitness.tasks.rows import ItemRow, Summary
 from earwitness.tasks.summary import SPECS, summarise
@@ -119,6 +118,7 @@ def _facts(meta: dict[str, Any], options: Options) -> dict[str, Any]:
         "level": options.level,
         "draws": options.draws,
         "calibration": about["measured"] or None,
+        "prompt_hashes": {} if about["detector"] else {"alignment": meta["questions"]["alignment"]},
     }
 
 
@@ -128,13 +128,13 @@ def _write_items(path: Path, rows: Iterable[ItemRow]) -> None:
     head = ["system", "sample_id", "status", "reason", "verdict", "error_kind", "detail", "caption",
             "reversed_caption", "audio", "duration_s", "cluster", *names, "warnings"]  # fmt: skip
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(head)
+        write = csv_rows(file)
+        write(head)
         for row in rows:
             texts = (row.system, row.sample_id, row.status, row.reason, row.verdict, row.error_kind,
                      row.detail, row.caption, row.reversed_caption, row.audio)  # fmt: skip
             numbers = [row.values.get(name) for name in names]
-            writer.writerow(
+            write(
                 [safe(text) for text in texts]
                 + ["" if row.duration_s is None else row.duration_s, safe(row.cluster)]
                 + ["" if number is None else number for number in numbers]

@@ -178,7 +178,7 @@ def _view(summary: Summary, *, title: str, facts: Mapping[str, Any]) -> dict[str
         for spec in summary.specs
         if spec is not key and any(row.metrics[spec.name].value is not None for row in summary.rows)
     ]
-    counted = {kind for row in summary.rows for kind in row.errors}
+    counted = {kind for row in summary.rows for kind, count in row.errors.items() if count}
     kinds = [kind for kind in KIND_MEANINGS if kind in counted] + sorted(counted - KIND_MEANINGS.keys())
     ends = _ends([row.metrics[key.name] for row in summary.rows])
     # Pairs that are told apart come first.

@@ -6,7 +6,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from earwitness import __version__, audio
+from earwitness import audio
 from earwitness.errors import InputFaults
 from earwitness.ledger import Ledger
 from earwitness.listeners.base import Listener
@@ -87,10 +87,9 @@ def hearer(ledger: Ledger) -> Hearer:
 
 def versions() -> dict[str, str]:
     """Versions of everything a number may depend on."""
-    packages = ("numpy", "scipy", "soundfile", "soxr", "onnxruntime")
+    packages = ("earwitness", "numpy", "scipy", "soundfile", "soxr", "onnxruntime")
     found = {name: importlib.metadata.version(name) for name in packages}
     return {
-        "earwitness": __version__,
         "python": platform.python_version(),
         "libsndfile": audio.libsndfile_version(),
         **found,
