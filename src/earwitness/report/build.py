@@ -62,7 +62,7 @@ def build(folder: Path, options: Options | None = None, progress: Progress | Non
 
     Args:
         folder: The run folder.
-        progress: Called with (spectrograms drawn, to draw).
+        progress: Called with (clips put on the page, all clips).
 
     Raises:
         UserError: If the folder holds no run, or a column is unknown.
@@ -98,7 +98,7 @@ def build(folder: Path, options: Options | None = None, progress: Progress | Non
             folder,
             summary,
             order.rows(ledger, hearer),
-            title=f"{summary.task}: {', '.join(row.system for row in summary.rows)}",
+            title="Which system keeps the order of events?",
             facts=facts,
             spectrograms=options.spectrograms,
             progress=progress,
