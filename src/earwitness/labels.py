@@ -305,27 +305,25 @@ def _tables() -> _Tables:
                     sounds[_stemmed(tuple(key.split()))] = rule
                 else:
                     aliases[key] = rule
+    own = {_stemmed(tuple(key.split())): rule for key, rule in aliases.items()}
     spelt: dict[str, _Rule] = {}
     stems: dict[str, _Rule] = {}
-    for name in names():
+    for name, words in (
+        (name, _plain(name)) for name in names()
+    ):  # a name asks for itself and for what other forms of its words ask for
+        key, stem = " ".join(words), _stemmed(words)
         rule = _Rule(frozenset([name]), f"name {name!r}")
-        words = _plain(name)
-        spelt[" ".join(words)] = rule
-        stems.setdefault(_stemmed(words), rule)
-    own = {_stemmed(tuple(key.split())): rule for key, rule in aliases.items()}
+        other = None if key in _lists()["@exact"] else own.get(stem)
+        spelt[key] = _Rule(other.labels | {name}, other.source) if other else rule
+        stems.setdefault(stem, rule)
     for name in names():
-        for words in (_plain(part) for part in _parts(name)):
-            part, stem = " ".join(words), _stemmed(words)
-            if part and part not in _lists()["@not_alone"] and stem not in own:
+        for words in map(_plain, _parts(name)):
+            key, stem = " ".join(words), _stemmed(words)
+            if key and key not in _lists()["@not_alone"] and stem not in own:
                 rule = _Rule(frozenset([name]), f"name {name!r}")
-                spelt.setdefault(part, rule)
+                spelt.setdefault(key, rule)
                 stems.setdefault(stem, rule)
-    spelt |= aliases
-    for name in names():  # a name asks for itself and for what other forms of its words ask for
-        words = _plain(name)
-        key, other = " ".join(words), own.get(_stemmed(words))
-        if other and key not in _lists()["@exact"]:
-            spelt[key] = _Rule(other.labels | {name}, other.source)
+    spelt = aliases | spelt
     vocabulary = frozenset(word for key in spelt for word in key.split())
     return _Tables(spelt, stems | sounds | own, sounds, vocabulary)
 
