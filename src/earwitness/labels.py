@@ -308,9 +308,8 @@ def _tables() -> _Tables:
     own = {_stemmed(tuple(key.split())): rule for key, rule in aliases.items()}
     spelt: dict[str, _Rule] = {}
     stems: dict[str, _Rule] = {}
-    for name, words in (
-        (name, _plain(name)) for name in names()
-    ):  # a name asks for itself and for what other forms of its words ask for
+    for name in names():  # a name asks for itself and for what other forms of its words ask for
+        words = _plain(name)
         key, stem = " ".join(words), _stemmed(words)
         rule = _Rule(frozenset([name]), f"name {name!r}")
         other = None if key in _lists()["@exact"] else own.get(stem)
