@@ -1,0 +1,259 @@
+"""What ties the events of a caption together, as patterns.
+
+They are matched without regard to case on text whose white space is folded to single spaces. In a
+table every line is one alternative, the longer ones first; ``{name}`` stands for a pattern above it.
+"""
+
+from earwitness.captions.words import ANIMALS, PERSONS
+
+
+def _any(table: str) -> str:
+    return "|".join(line.strip() for line in table.strip().splitlines())
+
+
+_UNITS = r"(?:bit|moments?|while|seconds?|s|minutes?)"
+_AMOUNT = (
+    r"(?<!for )(?:an?|one|two|three|four|five|ten|several|some|about|around|[\d.]+) ?"
+    r"(?:few |little |couple of |short |brief )?"
+)
+_DISTANCE = (
+    r"(?:shortly|soon|right|just|immediately|directly|straight|long|not long|some ?time|"
+    rf"{_AMOUNT}{_UNITS})"
+)
+_ADVERB = (
+    r"(?:almost|immediately|instantly|directly|quickly|swiftly|rapidly|shortly|closely|soon|suddenly|right|"
+    r"just|straight|briefly|promptly|abruptly|eventually|finally|sequentially|subsequently|later|in turn|"
+    rf"ultimately|afterwards?|thereafter|very|moments?|some ?time|{_AMOUNT}{_UNITS}(?! of ))"
+)
+_THEN = rf"(?:,? {_ADVERB}(?![\w’'-]))*"
+_ENDS = r"(?:ends?|ending|conclud(?:es?|ing|ed)|finish(?:es|ing|ed)|culminat(?:es?|ing)|capped)(?: off)?"
+_SOUND = r"(?:(?:sound|event|noise|one)(?: heard)? )?"
+
+# What comes next begins after what came before.
+NEXT = _any(
+    rf"""
+    follow(?:ed|ing)?(?: up)?{_THEN}(?: after)? (?:by|with)
+    (?:proceeded|succeeded|interrupted|broken|replaced|cut (?:off|short)){_THEN} by
+    then{_THEN}(?:,? after (?:that|this|which))?
+    after (?:that|this|which)(?=[ ,])
+    after(?=,)
+    afterwards?(?= (?:an?|the|some|there) )
+    preced(?:es?|ing|ed)(?! by)
+    before and (?:again )?after
+    whereupon|thereupon|earlier than
+    prior to(?! (?:that|this)(?:[ ,]|$))
+    until|till
+    leads? (?:in)?to|leading (?:in)?to|gives? way to|giving way to|transition(?:s|ing)? (?:in)?to
+    triggers|triggering
+    (?:it |the \w+ )?{_ENDS} (?:with|in|by)
+    (?:it |the \w+ )?continues with
+    the (?:second|third|fourth|fifth|next|last|final) {_SOUND}(?:is|was|being)
+    """
+)
+# The same, but only where a clause begins.
+_OPENERS = _any(
+    rf"""
+    finally|lastly|last|at last|ultimately|eventually|next|subsequent(?:ly)?|secondly|thirdly|fourthly
+    (?:(?:shortly|soon|right|just|immediately|directly|not long|long) )?afterwards?|thereafter
+    later(?: on)?|(?:moments|seconds|{_AMOUNT}{_UNITS}) later
+    after {_AMOUNT}(?:{_UNITS}|pause|silence)(?! of )
+    (?:at|in) the end(?! of)
+    (?<!^)(?:second|third|fourth|fifth)(?=,| an? | the | some | (?:\w+ )?\w+ing\b| \w(?:\W|$))
+    """
+)
+CLAUSE_NEXT = rf"(?:{_OPENERS})(?=[ ,])"
+NUMBER = r"(?<!at )(?<!for )\(?[2-9][.)](?= )"  # of a numbered list
+ARROW = r"-+>|=+>|→|⇒|»|(?<= )>(?= )"
+BEFORE = r"before(?= \w)(?! (?:that|this)(?:[ ,]|$))"
+
+# What comes next begins before what came before.
+AFTER = (
+    r"(?:after|as soon as|subsequent to|later than)(?= )|"
+    r"once(?= (?:an?|the|some\w*) (?!second|minute|hour|day|while))"
+)
+FOLLOWS = r"(?:follows|following)(?= (?:an?|the|some|\w+ing)\b)"  # unless "a dog follows a man"
+PRECEDED = rf"preceded{_THEN} by"
+EARLIER = r"(?:before|prior to) (?:that|this)(?=[ ,]|$)|but (?:at )?first"
+
+# Words in front of such a connective that belong to it.
+LEFT_OF_NEXT = rf"(?:(?:^|[ ,]+)(?:{_ADVERB}|is|are|was|were|being|gets?|which|that|who|and|but|all|it))+ *$"
+LEFT_OF_AFTER = rf"(?:(?:^|[ ,]+)(?:{_DISTANCE}|and|but))+ *$"
+
+# Marks on one event, in front of it or behind it.
+FIRST = _any(
+    rf"""
+    the first {_SOUND}(?:is|was|being)
+    first(?:ly| off| of all)?|initially|at first|beforehand
+    in the beginn?ing|at the (?:beginn?ing|start|outset)|to (?:start|begin)(?: with)?
+    \(?1[.)]
+    """
+)
+_CLOSERS = _any(
+    r"""
+    (?:(?:shortly|soon|right|just|immediately) )?after(?:wards?)?|later(?: on)?|thereafter|subsequently
+    next|last|follows?|followed|following|third|fourth|fifth|(?<!a )(?<!one )(?<!split )(?<!per )second
+    (?:at|near|in|towards?) the (?:very )?end|in the middle|to (?:finish|end|close|conclude)|end it
+    """
+)
+_COMES = r"(?:(?:coming|comes|is|are|heard|played|playing|occurring|occurs|happening|happens) )*"
+LATER = rf"{_COMES}(?:{_CLOSERS})"
+
+# These only say that sounds go together.
+_GERUND = r"(?!string|thing|wing)[\w-]{2,}ing\b"
+TOGETHER = _any(
+    rf"""
+    while|whilst|meanwhile|as well as|as|when(?:ever)?|along(?:side| with)|together with|amid(?:st)?
+    at the same time(?: as)?|simultaneous(?:ly)? with
+    (?:and )?(?:(?:is|are|was|were) )?(?:accompanied|joined|punctuated|accented|underscored) by
+    with(?= (?:(?!pause|break|gap|silence|and|or|then|followed)[\w’'-]+ ){{0,4}}?{_GERUND})
+    with(?= (?:some|several|multiple|distant|faint|nearby|background|occasional|intermittent) )
+    with(?= [^,.;]{{1,60}}? in the (?:background|distance))
+    """
+)
+# "After the rain comes the sun": where the main clause begins without a comma.
+THERE = r"(?:comes?|came)(?= an? | the | some )|there(?:['’]s| is| are| was| were)"
+
+# Words that say a list is told in order, behind it or in it; and in front of it.
+_HOW = r"(?:(?:an?|the|this|that|exact|quick|rapid|clear|close|sequential|\w+ly) )*"
+ORDERED = _any(
+    rf"""
+    (?<!times )(?<!twice )(?<!once )in {_HOW}(?:succession|order|sequence)
+    one after (?:the other|another)|sequentially|consecutively
+    """
+)
+_COUNT = r"(?:two|three|four|five|six|several|multiple|many|single|short|rapid|loud|\d)"
+_EVENTS = r"(?:sounds|events|noises)"
+ANNOUNCED = _any(
+    rf"""
+    (?:an? |the )?(?:\w+ )?(?:sequence|succession) of(?! {_COUNT}\b(?! {_EVENTS}))(?: (?:\w+ )?{_EVENTS}:?)?
+    sequential(?! {_EVENTS})
+    (?:the )?(?:{_COUNT} )?(?:sequential|consecutive|successive) {_EVENTS}(?: of|:)?
+    """
+)
+TELLS_ORDER = r"sequen|succession|consecutive|chronolog|phases|progress|steps|in (?:\w+ )?order"
+
+# How a caption may open before its first event.
+_STORY = (
+    r"(?:audio|sounds?|clip|recording|track|scene|sequence|soundscape|soundtrack|show|performance|"
+    r"progression|story|journey|events?|process|day|morning|evening|night|experience)"
+)
+_OPENS = r"(?:start|begin|open|kick|commenc|initiat|began)\w*(?: off| out)?"
+_MEDIUM = r"(?:sequence|recording|clip|tracks?|tracking|sample|scene|effect|file)"
+_AUDIO = rf"(?:audio|sounds?|recording)(?:[ -]{_MEDIUM})?s?"
+_A_CLIP = rf"(?:an? |the |this )?(?:short )?(?:{_AUDIO}|clip|scene|soundscape|track)"
+_KIND = r"(?:(?:new|short|single|simple|realistic|stereo|mono|[\w.]+[ -]seconds?(?:[ -]long)?) )*"
+_MAKE = (
+    r"(?:please )?(?:generate|create|make|produce|synthesi[sz]e|compose|render|simulate|give|i want)(?: me)?"
+)
+_HOLDS = (
+    r"(?:of|with|for|plays?|playing|that|which|where|in which|containing|featuring|contains|has|you hear|"
+    rf"consisting of|{_OPENS} with)"
+)
+FRAME = _any(
+    rf"""
+    {_MAKE} (?:an? |the |some )?{_KIND}{_AUDIO}(?: {_HOLDS})*
+    (?:please )?(?:generate|create|produce|synthesi[sz]e|simulate|play)
+    (?:caption|prompt|description|text|audio|sound effects?|sfx|output) ?:
+    {_A_CLIP} (?:with|where|in which|(?:that )?contain(?:s|ing)|featur(?:es|ing))
+    (?:an? |the )?(?:short )?(?:(?:audio|sound) (?:clip|recording|track|sample|sequence)|recording) of
+    (?:start|begin)\w*(?: off| out)? (?:with|as|by)
+    (?:it |(?:an? |the |this )?(?:\w+ ){{0,2}}{_STORY},? ){_OPENS} (?:with|as|by)
+    [^,.;:]{{0,50}}?\b(?:unfolds?|builds|evolves|progresses)(?: \w+ly| over time)?(?: with| as| from)
+    """
+)
+
+# One sound named by several words: no comma or "and" inside splits it. Most are AudioSet's own
+# names ("Thump, thud"; "Neigh, whinny"), the rest set phrases.
+_ONE_SOUND = (
+    ("thump", "thud"), ("slap", "smack"), ("beep", "bleep"), ("chirp", "tweet"), ("cr[iy]", "sob"),
+    ("gurgl", "bubbl"), ("chuckl", "chortl"), ("neigh", "whinn"), ("waves?", "surf"), ("squeal", "skid"),
+    ("accelerat", r"rev\w*(?:,? and|,) vroom"), ("accelerat", "rev"), ("burp", "eructat"), ("burp", "belch"),
+    ("whoosh", r"swoosh\w*(?:,? and|,) swish"), ("whoosh", "swoosh"), ("crumpl", "crinkl"), ("honk", "toot"),
+    ("pots?", "pans?"), ("dishes", "pots?,? and pans?"), ("tap", "faucet"), ("gunshot", "gunfire"),
+    ("snicker", "giggl"), ("air horn", "truck horn"), ("ding", "dong"), ("clip", "clop"), ("rock", "roll"),
+    ("turn", "off"), ("open", "clos"), ("start", "stop"), ("begin", "ceas"), ("begin", "stop"), ("on", "off"),
+    ("loud", "clear"), ("high", "low"), ("black", "white"), ("up", "down"), ("back", "forth"), ("in", "out"),
+    ("to", "fro"), ("nuts?", "bolts?"),
+)  # fmt: skip
+_CHASED = (
+    rf"(?:an? |the )?(?:\w+ )?(?:{'|'.join(sorted(PERSONS | ANIMALS))}|thief|ball|him|her|it|them)s?"
+    r"(?:\W*$|[.,;]| (?:and|then|while|as|in|on|through)\b)"
+)
+_HOUR = r"(?:hours?|dark|dawn|sunset|sunrise|noon|midnight|school|lunch|dinner|breakfast)"
+# Here "after", "before", "then" and the like say nothing about the order of sounds.
+KEEP = "|".join(rf"{one}[\w’']*(?:,? and|,) {other}[\w’']*" for one, other in _ONE_SOUND) + "|"
+KEEP += _any(
+    rf"""
+    (?P<same>[a-z]+)(?: after |-after-|, and | and )(?P=same)
+    (?:look(?:s|ed|ing)?|named|modell?ed|sought|clean(?:s|ed|ing)? up|tak(?:es?|ing)|took) after
+    (?:runs?|ran|running|chas(?:es?|ed|ing)|go(?:es|ing)?|went) after(?= {_CHASED})
+    after[- ](?:all|party|work|effects?|{_HOUR})
+    before (?:long|now|bed|bedtime|{_HOUR})
+    before (?:an? |the )?(?:\w+ )?(?:crowd|audience|court|judge|jury|class|mirror)(?=[.,;!]|$)
+    (?:the )?(?:day|night|morning|week|evening|year)s? (?:after|before)(?! an? | the )
+    (?:as|than|never|ever|like) before
+    (?:every )?now and (?:then|again)
+    (?:for|once in|all the|quite) (?:an? |some )?(?:long |short |little |good )?while
+    (?:since|by|back|until|till|even|just) (?:then|now)
+    then-\w+
+    as (?:if|though|usual|much|many|always|it|he|she|they|its?)
+    as well(?! as)
+    as (?:loud|fast|quick|soft|hard|far|long|much|many|\w+ly) as
+    next (?:to|door|day|morning|week|room)
+    first (?:aid|floor|class|gear|person|time|responders?)
+    following (?:an? |the )?(?:\w+ )?(?:path|trail|road|rhythm|beat|melody|pattern|tune|lead|rule|script)s?
+    (?:see|hear) you later|sooner or later
+    between (?:\w+ ){{1,4}}?and
+    not until
+    in order to
+    """
+)
+
+# What a stretch of words may open or close with that is no part of its event ...
+HEAD = _any(
+    r"""
+    and|but|so|if|also|plus|with|then|that(?! of)|which|whereas|where|in which|is|are|was|were|being
+    here comes|(?:comes?|came)(?= an? | the | some )|it is|it['’]s
+    there(?:['’]s| (?:is|are|was|were|comes?|came))(?: also| then)?
+    (?:you|we|i|one|the listener)(?: can| could| will)?(?: then| also)? hears?
+    """
+)
+# ... and what its phrase can do without.
+_SEVERAL = r"(?:an?|the|one|two|three|four|five|six|several|some|many|few|\d+)"
+_SORT = r"(?:brief|short|single|separate|distinct|loud|continuous|constant|prolonged|\w+ly)"
+_BOUT = (
+    r"(?:series|sequence|succession|period|instance|moment|occurrence|round|bout|occasion|event|sound|noise|"
+    r"audio(?: clip| recording| sample| track)?)s?"
+)
+_LEADS = _any(
+    rf"""
+    an?|the|some|that of|those of|intermittent|single|(?:what )?sounds? like
+    (?:{_SEVERAL} )?(?:{_SORT} )*{_BOUT} of
+    (?:\d[\d.]*|\w+) (?:seconds?|minutes?) of
+    """
+)
+PHRASE_HEAD = rf"(?:{_LEADS}) (?=\S)"
+_SECONDS = r"(?:s|secs?|seconds?|minutes?)"
+_BE = r"(?:is|are|was|were|be|being|can be|could be|can|may be|also)"
+_TIMES = (
+    r"(?:once|twice|thrice|(?:\w+|\d+) (?:separate |more |distinct )?times|once more|in a row|"
+    r"in (?:quick |rapid |close )?succession)"
+)
+_TRAILS = _any(
+    rf"""
+    (?:{_BE} )+(?:then |now |also )?(?:heard|audible|present|played)\b.{{0,40}}?
+    (?:occur|happen)(?:s|red|ed|ring|ing)?\b.{{0,40}}?|(?:comes?|came|takes? place|ensues?)\b.{{0,40}}?
+    {_TIMES}(?: {_TIMES})*
+    (?:lasting )?for (?:(?:about|around|exactly|over|approximately) )?(?:[\d.]+|a few|\w+) ?{_SECONDS}
+    audios?|(?:audio|sound) (?:clip|sample|track|recording)s?
+    simultaneously|concurrently|together|at the same time|in parallel|initially|afterwards|meanwhile
+    with (?:an?|one|some) (?:\w+ )?(?:pause|break|gap|silence)\b.*
+    """
+)
+PHRASE_TAIL = rf"(?: (?:{_TRAILS})|[\s,;:.\"'“”‘’()\[\]{{}}!?-]+)$"
+
+# Where these tie or open, the events cannot simply change places.
+FIXED = (
+    r"^(?:while|as|with|when)\b|\b(?:interrupted|broken|cut|replaced|lead|leads|leading|gives?|giving|trigger\w*|"
+    r"transition\w*|until|till|once|as soon as|before and (?:again )?after|and (?:is|are|was|were|gets?) )\b"
+)

@@ -1,0 +1,149 @@
+"""A caption's events and their stated order."""
+
+import re
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from earwitness.captions import connectives as c
+from earwitness.captions.clauses import Piece, cut
+from earwitness.captions.clean import clean, no_caption
+from earwitness.captions.events import distinct, glued
+
+_CONDITION = re.compile(r"(?<!as )(?<!even )\bif\b.*\b(?:then|else|otherwise)\b", re.IGNORECASE)
+_PHRASE_HEAD = re.compile(c.PHRASE_HEAD, re.IGNORECASE)
+_PHRASE_TAIL = re.compile(c.PHRASE_TAIL, re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """One event of a caption.
+
+    Attributes:
+        text: The event's words, without article, filler and stated time.
+        onset_s: First stated onset in seconds from the start of the clip, if the caption is timed.
+        offset_s: The offset stated with it.
+    """
+
+    text: str
+    onset_s: float | None = None
+    offset_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a caption states.
+
+    Attributes:
+        text: The caption without markup, white space folded.
+        phrases: The events, earliest group first, in mention order within a group.
+        precedences: Pairs (i, j): phrase i is stated to begin before phrase j. Given for adjacent
+            groups; the rest follows.
+        groups: Indices of phrases: the stated sequence. Within a group no order is stated.
+        reason: "" when an order is stated, else why not.
+    """
+
+    text: str
+    phrases: tuple[Phrase, ...]
+    precedences: tuple[tuple[int, int], ...]
+    groups: tuple[tuple[int, ...], ...]
+    reason: str
+
+
+@dataclass(slots=True)
+class Told:
+    """A caption and its events as pieces of its text, grouped in the stated sequence."""
+
+    text: str
+    groups: list[list[Piece]] = field(default_factory=list)
+    reason: str = ""
+    retold: bool = False  # some event is told more than once
+
+
+def parse(caption: str) -> Parsed:
+    """The events a caption names and the order it states for them, by the rules of this package.
+
+    Never raises: a caption that states no order says why in ``reason``.
+    """
+    told = read(caption)
+    phrases: list[Phrase] = []
+    groups: list[tuple[int, ...]] = []
+    for group in told.groups:
+        groups.append(tuple(range(len(phrases), len(phrases) + len(group))))
+        phrases += (Phrase(phrase_text(told.text, piece), piece.onset_s, piece.offset_s) for piece in group)
+    precedences = tuple((i, j) for one, other in pairwise(groups) for i in one for j in other)
+    return Parsed(told.text, tuple(phrases), precedences, tuple(groups), told.reason)
+
+
+def read(caption: str) -> Told:
+    """What :func:`parse` gives out, with the events' places in the text."""
+    text = clean(caption)
+    told = Told(text, reason=no_caption(text))
+    if told.reason:
+        return told
+    pieces, ordered = cut(text)
+    _settle(pieces, ordered)
+    events, told.retold = distinct(glued(pieces))
+    if not events:
+        told.reason = "no event is named"
+        return told
+    onsets = {piece.onset_s for piece in events if piece.onset_s is not None}
+    if _CONDITION.search(text):
+        told.groups = [events]
+    elif all(piece.onset_s is not None for piece in events):
+        told.groups = [[piece for piece in events if piece.onset_s == onset] for onset in sorted(onsets)]
+    else:
+        told.groups = _sequence(events)
+    if len(events) == 1:
+        told.reason = "one event"
+    elif len(told.groups) == 1:
+        told.reason = "no order is stated between the events"
+    return told
+
+
+def phrase_text(text: str, piece: Piece) -> str:
+    """A piece as phrase: without article, filler and count, and without the capital of a sentence."""
+    start, end = piece.start, piece.end
+    while True:
+        if mark := _PHRASE_HEAD.match(text, start, end):
+            start = mark.end()
+        elif (mark := _PHRASE_TAIL.search(text, start, end)) and mark.start() > start:
+            end = mark.start()
+        else:
+            break
+    words = text[start:end]
+    first = words.split(" ", 1)[0]
+    return first.lower() + words[len(first) :] if first[:1].isupper() and first[1:].islower() else words
+
+
+def _settle(pieces: list[Piece], ordered: set[int]) -> None:
+    """Turn joins into "next" where a mark on an event or its list says so."""
+    explicit = any(piece.tie != "join" or piece.later for piece in pieces[1:])
+    opened = False
+    for index, piece in enumerate(pieces):
+        if index and piece.tie == "join":
+            same_list = piece.sentence in ordered and pieces[index - 1].sentence == piece.sentence
+            listed = same_list and piece.glue in ("comma", "semicolon", "and")
+            begun = opened and not explicit and piece.glue in ("comma", "semicolon", "stop")
+            if piece.later or listed or begun:
+                piece.tie = "next"
+            elif piece.first and pieces[index - 1].later:  # "a cat in the end, a dog at first"
+                piece.tie = "prev"
+        opened = opened or piece.first
+
+
+def _sequence(events: list[Piece]) -> list[list[Piece]]:
+    """Groups from the ties; what is joined goes where the event before it went."""
+    groups: list[list[Piece]] = []
+    at = 0
+    for piece in events:
+        if not groups or piece.tie == "next":
+            groups.append([piece])
+            at = len(groups) - 1
+        elif piece.tie == "join":
+            groups[at].append(piece)
+        elif at == 0:
+            groups.insert(0, [piece])
+        else:  # "A then B after C": C begins before B, and nothing orders it and A
+            at -= 1
+            groups[at].append(piece)
+    return groups
