@@ -80,9 +80,10 @@ def _read(path: Path, known: dict[str, SoundClass]) -> list[SoundClass]:
         else:
             found[name] = SoundClass(name, phrase, unlike)
             rows.append((row, found[name]))
+    every = found.keys() | known.keys()
     for row, sound in rows:
-        for other in sorted(sound.confusable - found.keys() - known.keys()):
-            table.faults.append(f"row {row}: {other!r} in 'confusable' is no class{near(other, found.keys() | known)}")
+        for other in sorted(sound.confusable - every):
+            table.faults.append(f"row {row}: {other!r} in 'confusable' is no class{near(other, every)}")
     table.raise_faults()
     return list(found.values())
 
