@@ -77,6 +77,13 @@ Before a door slams, a man coughs and a woman sneezes => man coughs | woman snee
 A door slams, preceded by footsteps and followed by laughter => footsteps < door slams < laughter
 Preceded by footsteps, a door slams => footsteps < door slams
 A sneeze. Before that, a cough. => cough < sneeze
+A cough. A woman then laughs. => cough < woman laughs
+A knock, preceded immediately by footsteps => footsteps < knock
+A knock that comes after footsteps => footsteps < knock
+Knocking, with footsteps beforehand => footsteps < knocking
+A knock follows footsteps => footsteps < knock
+Footsteps followed, after a pause, by a knock => footsteps < knock
+A baby cries, glass shattering right after it => baby cries < glass shattering
 A dog barks but first a cat meows => cat meows < dog barks
 An owl hoots, following the sound of thunder => thunder < owl hoots
 As soon as the whistle blows, a crowd cheers => whistle blows < crowd cheers
@@ -131,6 +138,7 @@ either to generate horn audio or generate siren audio => either to generate horn
 A man looks after a dog => man looks after a dog
 A dog runs after a cat => dog runs after a cat
 A dog follows a man => dog follows a man
+A sequence of overlapping sounds: laughing, coughing and rain => laughing | coughing | rain
 Footsteps following a path through leaves => footsteps following a path through leaves
 After all, a dog barks => dog barks
 Before long, a dog barks => dog barks
@@ -373,11 +381,12 @@ def test_public_captions_are_read_right(shared_data: Path) -> None:
     bench = benchmark()
     folder = shared_data / "captions"
     for cases, joins in (
-        (list(bench.audiotime(folder)), False),
+        (list(bench.audiotime(folder, "ordering")), False),
+        (list(bench.audiotime(folder, "timestamp")), False),
         (list(bench.ritta(folder)), False),
         ([case for case in bench.ttabench(folder) if bench.STATES_ORDER.search(case.caption)], True),
     ):
-        assert len(cases) >= 350
+        assert len(cases) >= 200
         assert sum(bench.verdict(case, joins)[0] for case in cases) >= 0.95 * len(cases)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from earwitness.captions import connectives as c
 from earwitness.captions.times import TIME, first_span
-from earwitness.captions.words import ANIMALS, WORD, is_sound
+from earwitness.captions.words import ANIMALS, PERSONS, WORD, is_sound
 
 _PATTERN = (
     rf"(?:(?:^|[,;:.!?…]+ |[—–] | - )(?:and |but )?|\b(?:and|but),? )(?P<clause>{c.CLAUSE_NEXT})|"
@@ -31,14 +31,17 @@ _LEFT = {
     "after": _LEFT_OF_AFTER,
     "follows": _LEFT_OF_AFTER,
 }
+_INSIDE = re.compile(c.INSIDE, re.IGNORECASE)
 _NEXT = {"next", "clause", "number", "arrow"}
 _BREAKS = {"stop", "semicolon"}
 _LIGHT = ("during", "and", "stop", "semicolon", "comma")
 _TELLS_ORDER = re.compile(c.TELLS_ORDER, re.IGNORECASE)
+_AT_ONCE = re.compile(c.AT_ONCE, re.IGNORECASE)
 _HEAD = re.compile(rf"(?:{c.HEAD})(?: |,|$)|[\s,;:\"'“”‘’()\[\]{{}}<>«»|/~^=+@-]+", re.IGNORECASE)
 _EDGE = re.compile(r"[\s,;:\"'“”‘’()\[\]{}<>«»|/~^=+@.-]+$")
 _FIRST_HEAD = re.compile(rf"(?:{c.FIRST})(?:,| |$)", re.IGNORECASE)
 _FIRST_TAIL = re.compile(rf"(?:^|[ ,]+)(?:{c.FIRST})$", re.IGNORECASE)
+_EARLY_TAIL = re.compile(rf"(?:^|[ ,]+){c.EARLY}$", re.IGNORECASE)
 _LATER_TAIL = re.compile(rf"[ ,]+{c.LATER}$", re.IGNORECASE)
 
 
@@ -57,8 +60,7 @@ class Piece:
     tie: str = "join"
     glue: str = ""
     sentence: int = 0
-    first: bool = False  # "initially", "at first"
-    later: bool = False  # "afterwards" behind it
+    mark: str = ""  # "first" ("initially"), "early" ("first" behind it) or "later" ("afterwards" behind it)
     onset_s: float | None = None
     offset_s: float | None = None
 
@@ -71,6 +73,21 @@ class _Token:
 
 
 _Items = list[_Token | Piece]
+
+
+def fronted(text: str) -> str:
+    """The caption with "A dog barks. A cat then meows." turned to "A dog barks. Then a cat meows."."""
+    return _INSIDE.sub(_fronted, text)
+
+
+def _fronted(found: re.Match[str]) -> str:
+    before, who, mark = found.group("before", "who", "mark")
+    actor = who.split()[-1].lower()
+    known = actor in PERSONS or actor.rstrip("s") in ANIMALS
+    opens = before[0] in ".;!?"
+    if not (known or opens) or (_sounds(who) and not (opens and who.count(" ") == 2)):
+        return found.group()
+    return f"{before}{mark.capitalize() if before[0] in '.!?' else mark} {who[0].lower()}{who[1:]}"
 
 
 def cut(text: str) -> tuple[list[Piece], set[int]]:
@@ -98,7 +115,7 @@ def cut(text: str) -> tuple[list[Piece], set[int]]:
             continue
         opens = not told and not held
         lead = _lead(run, opens)
-        item.sentence, item.first = sentence, item.first or "first" in run
+        item.sentence, item.mark = sentence, item.mark or ("first" if "first" in run else "")
         item.tie, item.glue = _tie(run, lead)
         if waiting and "comma" in run:
             if waiting == "after":
@@ -107,7 +124,7 @@ def cut(text: str) -> tuple[list[Piece], set[int]]:
         waiting = lead or waiting
         (held if waiting == "before" else told).append(item)
         run = []
-    return pieces + _sentence(told, held), ordered
+    return pieces + _sentence(told, held), set() if _AT_ONCE.search(text) else ordered
 
 
 def _lead(run: list[str], opens: bool) -> str:
@@ -172,23 +189,25 @@ def _stretch(text: str, start: int, end: int, kept: int) -> _Items:
 
     ``kept`` is where the last set phrase ends ("the morning after"), of which nothing is taken.
     """
-    first = later = False
+    mark = ""
     while True:
-        if mark := _FIRST_HEAD.match(text, start, end):
-            first, start = True, mark.end()
-        elif mark := _HEAD.match(text, start, end):
-            start = mark.end()
-        elif mark := _EDGE.search(text, start, end):
-            end = mark.start()
-        elif mark := _FIRST_TAIL.search(text, start, end):
-            first, end = True, mark.start()
-        elif end > kept and (mark := _LATER_TAIL.search(text, start, end)):
-            later, end = True, mark.start()
+        if found := _FIRST_HEAD.match(text, start, end):
+            mark, start = "first", found.end()
+        elif found := _HEAD.match(text, start, end):
+            start = found.end()
+        elif found := _EDGE.search(text, start, end):
+            end = found.start()
+        elif found := _EARLY_TAIL.search(text, start, end):
+            mark, end = "early", found.start()
+        elif found := _FIRST_TAIL.search(text, start, end):
+            mark, end = "first", found.start()
+        elif end > kept and (found := _LATER_TAIL.search(text, start, end)):
+            mark, end = "later", found.start()
         else:
             break
     if start >= end:
-        return [_Token("first", start, start)] if first else []
-    return [Piece(start, end, WORD.findall(text[start:end].lower()), first=first, later=later)]
+        return [_Token("first", start, start)] if mark in ("first", "early") else []
+    return [Piece(start, end, WORD.findall(text[start:end].lower()), mark=mark)]
 
 
 def _stamp(text: str, items: _Items) -> None:

@@ -22,8 +22,8 @@ _DISTANCE = (
 )
 _ADVERB = (
     r"(?:almost|immediately|instantly|directly|quickly|swiftly|rapidly|shortly|closely|soon|suddenly|right|"
-    r"just|straight|briefly|promptly|abruptly|eventually|finally|sequentially|subsequently|later|in turn|"
-    rf"ultimately|afterwards?|thereafter|very|moments?|some ?time|{_AMOUNT}{_UNITS}(?! of ))"
+    r"just|straight|briefly|promptly|abruptly|only|eventually|finally|sequentially|subsequently|later|"
+    rf"in turn|ultimately|afterwards?|thereafter|very|moments?|some ?time|{_AMOUNT}{_UNITS}(?! of ))"
 )
 _THEN = rf"(?:,? {_ADVERB}(?![\w’'-]))*"
 _ENDS = r"(?:ends?|ending|conclud(?:es?|ing|ed)|finish(?:es|ing|ed)|culminat(?:es?|ing)|capped)(?: off)?"
@@ -32,13 +32,13 @@ _SOUND = r"(?:(?:sound|event|noise|one)(?: heard)? )?"
 # What comes next begins after what came before.
 NEXT = _any(
     rf"""
-    follow(?:ed|ing)?(?: up)?{_THEN}(?: after)? (?:by|with)
+    follow(?:ed|ing)?(?: up)?{_THEN}(?: after|,[^,.;]{{1,40}},)? (?:by|with)
     (?:proceeded|succeeded|interrupted|broken|replaced|cut (?:off|short)){_THEN} by
     then{_THEN}(?:,? after (?:that|this|which))?
-    after (?:that|this|which)(?=[ ,])
+    after (?:that|this|which)(?=[ ,])|after (?:it|them)(?=,| an? | the | some |(?: \w+)? \w+ing\b)
     after(?=,)
     afterwards?(?= (?:an?|the|some|there) )
-    preced(?:es?|ing|ed)(?! by)
+    precedes?|preceding|preceded(?! (?:\w+ ){{0,3}}by\b)
     before and (?:again )?after
     whereupon|thereupon|earlier than
     prior to(?! (?:that|this)(?:[ ,]|$))
@@ -68,30 +68,37 @@ BEFORE = r"before(?= \w)(?! (?:that|this)(?:[ ,]|$))"
 
 # What comes next begins before what came before.
 AFTER = (
-    r"(?:after|as soon as|subsequent to|later than)(?= )|"
+    r"(?:after|as soon as|subsequent to|later than)(?= )(?! (?:it|them|that|this)(?:[.,;]|$))|"
     r"once(?= (?:an?|the|some\w*) (?!second|minute|hour|day|while))"
 )
-FOLLOWS = r"(?:follows|following)(?= (?:an?|the|some|\w+ing)\b)"  # unless "a dog follows a man"
+# ... unless "a dog follows a man" or "a bell follows shortly".
+FOLLOWS = (
+    r"(?:follows|following)(?= (?!\w+ly\b|soon|right|later|close|behind|along|after|him|her|them|it|suit)\w)"
+)
 PRECEDED = rf"preceded{_THEN} by"
 EARLIER = r"(?:before|prior to) (?:that|this)(?=[ ,]|$)|but (?:at )?first"
 
 # Words in front of such a connective that belong to it.
 LEFT_OF_NEXT = rf"(?:(?:^|[ ,]+)(?:{_ADVERB}|is|are|was|were|being|gets?|which|that|who|and|but|all|it))+ *$"
-LEFT_OF_AFTER = rf"(?:(?:^|[ ,]+)(?:{_DISTANCE}|and|but))+ *$"
+LEFT_OF_AFTER = (
+    rf"(?:(?:^|[ ,]+)(?:{_DISTANCE}|and|but|that|which|(?:com|occur|happen)(?:es?|s|ing)|came))+ *$"
+)
 
 # Marks on one event, in front of it or behind it.
 FIRST = _any(
     rf"""
     the first {_SOUND}(?:is|was|being)
-    first(?:ly| off| of all)?|initially|at first|beforehand
+    first(?:ly| off| of all)?|initially|at first
     in the beginn?ing|at the (?:beginn?ing|start|outset)|to (?:start|begin)(?: with)?
     \(?1[.)]
     """
 )
+EARLY = r"(?<!at )(?:having |coming |comes |heard |occurring )*(?:come )?(?:first|beforehand)"
 _CLOSERS = _any(
     r"""
-    (?:(?:shortly|soon|right|just|immediately) )?after(?:wards?)?|later(?: on)?|thereafter|subsequently
-    next|last|follows?|followed|following|third|fourth|fifth|(?<!a )(?<!one )(?<!split )(?<!per )second
+    (?:(?:shortly|soon|right|just|immediately) )?after(?:wards?| it| them| that| this)?|later(?: on)?
+    thereafter|subsequently|next|last|follows?|followed|following
+    (?<!a )(?<!one )(?<!split )(?<!per )second|third|fourth|fifth
     (?:at|near|in|towards?) the (?:very )?end|in the middle|to (?:finish|end|close|conclude)|end it
     """
 )
@@ -103,7 +110,7 @@ _GERUND = r"(?!string|thing|wing)[\w-]{2,}ing\b"
 TOGETHER = _any(
     rf"""
     while|whilst|meanwhile|as well as|as|when(?:ever)?|along(?:side| with)|together with|amid(?:st)?
-    at the same time(?: as)?|simultaneous(?:ly)? with
+    at the same time(?: as)?|simultaneous(?:ly)? with|overlapp(?:ed|ing) (?:by|with)
     (?:and )?(?:(?:is|are|was|were) )?(?:accompanied|joined|punctuated|accented|underscored) by
     with(?= (?:(?!pause|break|gap|silence|and|or|then|followed)[\w’'-]+ ){{0,4}}?{_GERUND})
     with(?= (?:some|several|multiple|distant|faint|nearby|background|occasional|intermittent) )
@@ -113,12 +120,18 @@ TOGETHER = _any(
 # "After the rain comes the sun": where the main clause begins without a comma.
 THERE = r"(?:comes?|came)(?= an? | the | some )|there(?:['’]s| is| are| was| were)"
 
+# "A dog barks. A cat then meows": a mark between the one who acts and the act.
+INSIDE = (
+    r"(?P<before>[.;!?] |,? and )(?P<who>(?:an?|the) (?:[\w’'-]+ ){1,3})"
+    r"(?P<mark>then|later|subsequently|finally|eventually|afterwards) (?=(?:\w+ly )?\w+(?:s|ed)\b)"
+)
+
 # Words that say a list is told in order, behind it or in it; and in front of it.
 _HOW = r"(?:(?:an?|the|this|that|exact|quick|rapid|clear|close|sequential|\w+ly) )*"
 ORDERED = _any(
     rf"""
     (?<!times )(?<!twice )(?<!once )in {_HOW}(?:succession|order|sequence)
-    one after (?:the other|another)|sequentially|consecutively
+    one after (?:the other|another)|(?:sequentially|consecutively)(?= in |\W*$)
     """
 )
 _COUNT = r"(?:two|three|four|five|six|several|multiple|many|single|short|rapid|loud|\d)"
@@ -130,7 +143,8 @@ ANNOUNCED = _any(
     (?:the )?(?:{_COUNT} )?(?:sequential|consecutive|successive) {_EVENTS}(?: of|:)?
     """
 )
-TELLS_ORDER = r"sequen|succession|consecutive|chronolog|phases|progress|steps|in (?:\w+ )?order"
+AT_ONCE = r"simultaneous|concurrent|overlap"  # an announced list that is not in order after all
+TELLS_ORDER = r"sequen|succession|consecutive|chronolog|phases|progress(?:ion|es)|steps|in (?:\w+ )?order"
 
 # How a caption may open before its first event.
 _STORY = (
@@ -188,14 +202,14 @@ KEEP += _any(
     (?:look(?:s|ed|ing)?|named|modell?ed|sought|clean(?:s|ed|ing)? up|tak(?:es?|ing)|took) after
     (?:runs?|ran|running|chas(?:es?|ed|ing)|go(?:es|ing)?|went) after(?= {_CHASED})
     after[- ](?:all|party|work|effects?|{_HOUR})
-    before (?:long|now|bed|bedtime|{_HOUR})
+    (?:after|before) you|before (?:long|now|bed|bedtime|{_HOUR})
     before (?:an? |the )?(?:\w+ )?(?:crowd|audience|court|judge|jury|class|mirror)(?=[.,;!]|$)
     (?:the )?(?:day|night|morning|week|evening|year)s? (?:after|before)(?! an? | the )
     (?:as|than|never|ever|like) before
     (?:every )?now and (?:then|again)
     (?:for|once in|all the|quite) (?:an? |some )?(?:long |short |little |good )?while
-    (?:since|by|back|until|till|even|just) (?:then|now)
-    then-\w+
+    (?:since|until|till) (?:then|now)
+    then-\w+|calm before
     as (?:if|though|usual|much|many|always|it|he|she|they|its?)
     as well(?! as)
     as (?:loud|fast|quick|soft|hard|far|long|much|many|\w+ly) as

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from earwitness.captions import connectives as c
-from earwitness.captions.clauses import Piece, cut
+from earwitness.captions.clauses import Piece, cut, fronted
 from earwitness.captions.clean import clean, no_caption
 from earwitness.captions.events import distinct, glued
 
@@ -51,8 +51,9 @@ class Parsed:
 
 @dataclass(slots=True)
 class Told:
-    """A caption and its events as pieces of its text, grouped in the stated sequence."""
+    """A cleaned caption, the text it was read as, and its events as pieces of that, in their groups."""
 
+    caption: str
     text: str
     groups: list[list[Piece]] = field(default_factory=list)
     reason: str = ""
@@ -71,13 +72,14 @@ def parse(caption: str) -> Parsed:
         groups.append(tuple(range(len(phrases), len(phrases) + len(group))))
         phrases += (Phrase(phrase_text(told.text, piece), piece.onset_s, piece.offset_s) for piece in group)
     precedences = tuple((i, j) for one, other in pairwise(groups) for i in one for j in other)
-    return Parsed(told.text, tuple(phrases), precedences, tuple(groups), told.reason)
+    return Parsed(told.caption, tuple(phrases), precedences, tuple(groups), told.reason)
 
 
 def read(caption: str) -> Told:
     """What :func:`parse` gives out, with the events' places in the text."""
-    text = clean(caption)
-    told = Told(text, reason=no_caption(text))
+    cleaned = clean(caption)
+    text = fronted(cleaned)
+    told = Told(cleaned, text, reason=no_caption(cleaned))
     if told.reason:
         return told
     pieces, ordered = cut(text)
@@ -116,19 +118,19 @@ def phrase_text(text: str, piece: Piece) -> str:
 
 
 def _settle(pieces: list[Piece], ordered: set[int]) -> None:
-    """Turn joins into "next" where a mark on an event or its list says so."""
-    explicit = any(piece.tie != "join" or piece.later for piece in pieces[1:])
-    opened = False
-    for index, piece in enumerate(pieces):
-        if index and piece.tie == "join":
-            same_list = piece.sentence in ordered and pieces[index - 1].sentence == piece.sentence
-            listed = same_list and piece.glue in ("comma", "semicolon", "and")
+    """Turn joins into orders where a mark on an event or its list says so."""
+    explicit = any(piece.tie != "join" or piece.mark == "later" for piece in pieces[1:])
+    opened = bool(pieces) and pieces[0].mark in ("first", "early")
+    for left, piece in pairwise(pieces):
+        if piece.tie == "join":
+            listed = piece.sentence in ordered and left.sentence == piece.sentence
             begun = opened and not explicit and piece.glue in ("comma", "semicolon", "stop")
-            if piece.later or listed or begun:
+            if piece.mark == "later" or begun or (listed and piece.glue in ("comma", "semicolon", "and")):
                 piece.tie = "next"
-            elif piece.first and pieces[index - 1].later:  # "a cat in the end, a dog at first"
+            # "A cat meows, a dog barks first"; "a cat in the end, a dog at first".
+            elif (piece.mark == "early" and not explicit) or (left.mark, piece.mark) == ("later", "first"):
                 piece.tie = "prev"
-        opened = opened or piece.first
+        opened = opened or piece.mark in ("first", "early")
 
 
 def _sequence(events: list[Piece]) -> list[list[Piece]]:

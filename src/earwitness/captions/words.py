@@ -28,16 +28,16 @@ VOID = (
     | AGAIN
     | _words(
         """begin begins began begun beginning start starts started starting stop stops stopped stopping cease
-    ceases ceased ceasing end ends ended ending finish finishes finished finishing continuing resuming this
-    these those all any each every him himself herself itself themselves who what whose is are was were be
-    been being am has have had having do does did so doing can could may might will would there there's it's
-    here also too just only still already not no occur occurs occurred occurring happen happens happened
-    happening take takes took taking place heard hear hears audible ensue ensues ensued come comes came
-    coming last lasts lasted lasting remain remains once twice thrice time times first next later finally of
-    in on at to by from for off up down out and or but then with into onto over after before between while
-    when as during occurrence occurrences occasion occasions instance instances interval intervals seconds
-    sec s ms minute minutes moment moments bit few couple period periods duration way contributing row loop
-    extended layered arranged presented"""
+        ceases ceased ceasing end ends ended ending finish finishes finished finishing continuing resuming
+        this these those all any each every him himself herself itself themselves who what whose is are
+        was were be been being am has have had having do does did so doing can could may might will would
+        there there's it's here also too just only still already not no occur occurs occurred occurring
+        happen happens happened happening place heard hear hears audible ensue ensues ensued come comes
+        came coming last lasts lasted lasting remain remains once twice thrice time times first next later
+        finally of in on at to by from for off up down out and or but then with into onto over after
+        before between while when as during occurrence occurrences occasion occasions instance instances
+        interval intervals seconds sec s ms minute minutes moment moments bit few couple period periods
+        duration way contributing row loop extended layered arranged presented"""
     )
 )
 PERSONS = _words(
