@@ -31,7 +31,7 @@ WORDINGS = (
     "{b}, preceded by {a}",
     "{a}, and after that {b}",
     "the sound of {a}, followed by the sound of {b}",
-    "{a} at first, then {b}",
+    "{a}, which is followed by {b}",
 )
 """How a caption says that ``a`` comes first. Two of them name the later sound first."""
 
