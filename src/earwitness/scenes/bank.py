@@ -61,12 +61,16 @@ class Bank:
 
     @classmethod
     def builtin(cls, per_class: int, seed: int = 0) -> "Bank":
-        """``per_class`` computed sounds of every built-in class; another seed gives others (up to 10^6)."""
+        """``per_class`` computed sounds of every built-in class; another seed gives others (up to 10^6).
+
+        Instances below 10^6 are in none of these banks: listeners may be tuned on them.
+        """
+        first = (seed + 1) * 1_000_000
         return cls(
             {
                 name: tuple(
                     Source(name, f"{name}-{number}", seed=number)
-                    for number in range(seed * 1_000_000, seed * 1_000_000 + per_class)
+                    for number in range(first, first + per_class)
                 )
                 for name in synth.CLASSES
             }

@@ -19,7 +19,7 @@ CLASSES = (
     "baby_cry", "bird", "car_horn", "dog_bark", "sheep", "siren", "telephone", "whistle",
 )  # fmt: skip
 DURATION_S = 8.0
-FLOOR_DBFS = -66.0
+FLOOR_DBFS = -60.0
 RATE_HZ = synth.RATE_HZ
 
 _KEEPS, _REVERSES, _DROPS = "keeps-order", "reverses-half", "drops-a-third"

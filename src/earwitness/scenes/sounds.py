@@ -34,17 +34,15 @@ Recipe = Callable[[np.random.Generator, int], Sound]
 
 
 def siren(rng: np.random.Generator, n: int) -> Sound:
-    """A wail (slow) or yelp (fast) between two pitches."""
+    """A wail that rises and falls between two pitches, from anywhere in its turn."""
     t = np.arange(n) / RATE_HZ
-    low, interval = rng.uniform(400, 625), rng.uniform(1.8, 2.7)
-    if rng.random() < 0.4:
-        sweep = (1 - np.cos(2 * np.pi * (rng.uniform(0.4, 0.7) * t + rng.uniform(0, 1)))) / 2
-    else:
-        phase, up = (rng.uniform(1.8, 3.3) * t + rng.uniform(0, 1)) % 1, rng.uniform(0.45, 0.77)
-        sweep = np.minimum(phase / up, (1 - phase) / (1 - up))
-    horn = formants([rng.uniform(860, 1210), 3200], [1500, 1800], [1, 0.4], rng.uniform(-5, -1))
-    sound = np.tanh(rng.uniform(0.3, 1.3) * voiced(low * interval**sweep, horn))
-    return room(rng, sound * fade(n, 0.03, 0.1), rng.uniform(0.3, 0.55), rng.uniform(0.4, 0.8))
+    low, interval = rng.uniform(400, 640), rng.uniform(1.55, 2.2)
+    sweep = (1 - np.cos(2 * np.pi * (rng.uniform(0.25, 0.6) * t + rng.uniform(0, 1)))) / 2
+    horn = formants(
+        [rng.uniform(750, 1300), rng.uniform(2700, 3900)], [1300, 1800], [1, 0.6], rng.uniform(-5, 0)
+    )
+    sound = np.tanh(rng.uniform(0.3, 1.5) * voiced(low * interval**sweep, horn))
+    return room(rng, sound * fade(n, 0.03, 0.1), rng.uniform(0.3, 1.0), rng.uniform(0.25, 0.7))
 
 
 def baby_cry(rng: np.random.Generator, n: int) -> Sound:
@@ -176,16 +174,16 @@ def church_bell(rng: np.random.Generator, n: int) -> Sound:
     partials = np.array([0.5, 1, 1.19, 1.5, 2, 2.51, 2.66, 3.01, 4.1, 5.4, 6.8, 8.2])
     partials *= rng.uniform(580, 700) * rng.normal(1, 0.012, 12)
     t60 = rng.uniform(5.1, 7.1) * np.array([1.5, 1, 0.9, 0.8, 0.7, 0.4, 0.4, 0.35, 0.3, 0.2, 0.15, 0.1])
-    gains = np.array([0.5, 1, 0.8, 0.5, 1, 0.4, 0.4, 0.4, 0.3, 0.2, 0.15, 0.1]) ** rng.uniform(0.36, 0.8)
+    gains = np.array([0.5, 1, 0.8, 0.5, 1, 0.4, 0.4, 0.4, 0.3, 0.2, 0.15, 0.1]) ** rng.uniform(0.3, 0.62)
     gains *= rng.uniform(0.6, 1.4, 12)
-    beat, detune, toll = rng.uniform(0.7, 0.96), rng.uniform(0.002, 0.004), rng.uniform(1.25, 1.8)
-    clapper, low = rng.uniform(0.42, 0.87), rng.uniform(500, 2600)
+    beat, detune, toll = rng.uniform(0.7, 0.96), rng.uniform(0.002, 0.004), rng.uniform(1.4, 1.76)
+    clapper, low = rng.uniform(0.25, 0.8), rng.uniform(700, 1500)
     while at < n / RATE_HZ - 0.4:
         note = ring(n, partials, t60, gains, rng) + beat * ring(n, partials * (1 + detune), t60, gains, rng)
         place(note, clapper * unit_level(burst(rng, 0.05, low, 7500, 0.03)), 0)
         place(out, note * rng.uniform(0.8, 1), at)
         at += toll * rng.uniform(0.97, 1.03)
-    return room(rng, out, rng.uniform(0.9, 2), rng.uniform(0.34, 0.75))
+    return room(rng, out, rng.uniform(1.4, 2.4), rng.uniform(0.47, 0.77))
 
 
 def sheep(rng: np.random.Generator, n: int) -> Sound:
@@ -244,14 +242,14 @@ def gunshot(rng: np.random.Generator, n: int) -> Sound:
 def clock(rng: np.random.Generator, n: int) -> Sound:
     """Tick and tock: two clicks of an escapement, each with its rebound."""
     out, at, beat = np.zeros(n), 0.01, 0
-    period, soft = rng.uniform(0.43, 0.63), rng.uniform(0.4, 0.77)
-    rebound, later, sharp = rng.uniform(0.1, 0.5), rng.uniform(0.007, 0.025), rng.uniform(2.7, 3.8)
+    period, soft = rng.uniform(0.44, 0.56), rng.uniform(0.45, 0.7)
+    rebound, later, sharp = rng.uniform(0.3, 0.6), rng.uniform(0.009, 0.021), rng.uniform(3.1, 4)
 
     def click() -> Sound:
-        k = int(rng.integers(12, 18))
-        pitches = spread(rng, rng.uniform(430, 620), rng.uniform(4700, 6600), k)
-        body = ring(int(0.08 * RATE_HZ), pitches, rng.uniform(0.026, 0.078, k), rng.uniform(0.3, 1, k))
-        snap = burst(rng, 0.08, rng.uniform(2100, 3700), 7500, rng.uniform(0.012, 0.024))
+        k = int(rng.integers(15, 20))
+        pitches = spread(rng, rng.uniform(460, 650), rng.uniform(4700, 6500), k)
+        body = ring(int(0.08 * RATE_HZ), pitches, rng.uniform(0.03, 0.085, k), rng.uniform(0.3, 1, k))
+        snap = burst(rng, 0.08, rng.uniform(1400, 3700), 7500, rng.uniform(0.008, 0.02))
         return unit_peak(body) + sharp * snap
 
     tick, tock = click(), click()
@@ -260,19 +258,19 @@ def clock(rng: np.random.Generator, n: int) -> Sound:
         place(out, sound, at)
         place(out, rebound * sound, at + later)
         at, beat = at + period, beat + 1
-    return room(rng, out, rng.uniform(0.04, 0.08), rng.uniform(0.28, 0.76))
+    return room(rng, out, rng.uniform(0.04, 0.09), rng.uniform(0.42, 0.83))
 
 
 def door_knock(rng: np.random.Generator, n: int) -> Sound:
-    """Knuckles on a wooden door, in twos or threes."""
+    """Knuckles on a wooden door, three to five times and again."""
     out, at = np.zeros(n), 0.01
     panel = rng.uniform(100, 165) * np.array([1, 1.7, 2.6, 3.9, 5.5])
     t60 = rng.uniform(0.105, 0.16) * np.array([1, 0.7, 0.5, 0.35, 0.2])
-    rise, knock, pause = rng.uniform(0.0015, 0.005), rng.uniform(0.13, 0.21), rng.uniform(0.6, 0.9)
+    rise, knock, pause = rng.uniform(0.0015, 0.005), rng.uniform(0.14, 0.26), rng.uniform(0.5, 0.9)
     dull, hand, skin = rng.uniform(0.5, 0.8), rng.uniform(0.6, 1.2), rng.uniform(1000, 1950)
     gains, m = np.array([1, rng.uniform(0.5, 0.9), dull, 0.7 * dull, 0.4 * dull]), RATE_HZ // 4
     while at < n / RATE_HZ - 0.2:
-        for _ in range(rng.integers(2, 4)):
+        for _ in range(rng.integers(3, 6)):
             body = ring(m, panel * rng.normal(1, 0.02, 5), t60, gains, rng)
             body *= np.minimum(np.arange(m) / RATE_HZ / rise, 1)
             blow = unit_peak(body) + hand * burst(rng, 0.25, rng.uniform(260, 760), skin, 0.065)
@@ -295,16 +293,16 @@ def rain(rng: np.random.Generator, n: int) -> Sound:
 def applause(rng: np.random.Generator, n: int) -> Sound:
     """A hall of people, each clapping at a rate and with hands of their own."""
     out = np.zeros(n)
-    low, width, t60 = rng.uniform(1080, 1310), rng.uniform(1.8, 2.13), rng.uniform(0.047, 0.087)
-    for _ in range(rng.integers(80, 212)):
+    low, width, t60 = rng.uniform(1160, 1310), rng.uniform(1.64, 2.1), rng.uniform(0.083, 0.115)
+    for _ in range(rng.integers(125, 196)):
         f = float(spread(rng, low, low * width, 1)[0])
-        hands = burst(rng, 0.06, f / 1.22, f * 1.22, t60 * rng.uniform(0.7, 1.4)) * rng.uniform(0.1, 1)
+        hands = burst(rng, 0.06, f / 1.38, f * 1.38, t60 * rng.uniform(0.7, 1.4)) * rng.uniform(0.2, 1)
         at, period = rng.uniform(0, 0.3), 1 / rng.uniform(3, 5.5)
         while at < n / RATE_HZ:
             place(out, hands * rng.uniform(0.7, 1), at)
             at += period * rng.uniform(0.85, 1.15)
-    crowd = unit_level(out) + rng.uniform(0, 0.14) * noise(rng, n, 440, 3500)
-    return room(rng, crowd * fade(n, 0.1, 0.3), rng.uniform(0.2, 0.3), rng.uniform(0.02, 0.13))
+    crowd = unit_level(out) + rng.uniform(0.02, 0.24) * noise(rng, n, 650, 3100)
+    return room(rng, crowd * fade(n, 0.1, 0.3), rng.uniform(0.44, 0.64), rng.uniform(0.12, 0.3))
 
 
 def thunder(rng: np.random.Generator, n: int) -> Sound:
