@@ -68,7 +68,8 @@ def peak_mib(count: int) -> float:
         folder = Path(name)
         manifest = write_items(folder, count)
         words = ["earwitness", "judge", "order", str(manifest), "-o", str(folder / "run")]
-        ran = subprocess.run([sys.executable, "-c", MEASURE, *words], capture_output=True, text=True, check=True)
+        command = [sys.executable, "-c", MEASURE, *words]
+        ran = subprocess.run(command, capture_output=True, text=True, check=True)
         return int(ran.stderr.split("peak")[-1]) / 1024
 
 

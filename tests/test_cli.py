@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from sounds import events_reply, manifest, noise, script
 
 CAPTION = "A dog barks followed by a cat meowing"
@@ -55,8 +56,8 @@ def test_help_imports_nothing_heavy() -> None:
         "from earwitness.cli.main import run\n"
         "try: run()\n"
         "except SystemExit: pass\n"
-        "print([m for m in ('numpy', 'scipy', 'polars', 'matplotlib', 'onnxruntime', 'rich.table', 'pydantic')"
-        " if m in sys.modules])"
+        "heavy = ('numpy', 'scipy', 'polars', 'matplotlib', 'onnxruntime', 'rich.table', 'pydantic')\n"
+        "print([m for m in heavy if m in sys.modules])"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.splitlines()[-1] == "[]"
@@ -93,7 +94,7 @@ def test_odd_names_and_hostile_captions_do_no_harm_and_are_still_parsed(
 ) -> None:
     captions = [
         "<b>A dog barks</b> followed by <i>a cat meowing</i>",
-        '=HYPERLINK("http://x"), a dog barks followed by a cat meowing',
+        "=A dog barks followed by a cat meowing",
         "<script>alert(1)</script>A dog barks followed by a cat meowing",
     ]
     rows = []
@@ -106,9 +107,8 @@ def test_odd_names_and_hostile_captions_do_no_harm_and_are_still_parsed(
     assert ran.returncode == 0, ran.stderr
     with (tmp_path / "run é" / "items.csv").open(encoding="utf-8", newline="") as file:
         items = list(csv.DictReader(file))
-    assert [row["verdict"] for row in items] == ["right", "unheard", "right"] or [
-        row["verdict"] for row in items
-    ] == ["right"] * 3
+    assert [row["verdict"] for row in items] == ["right"] * 3
+    assert items[1]["caption"].startswith("'=A dog")
     assert all(row["system"].startswith("'=") for row in items)
     assert "<script>alert" not in (tmp_path / "run é" / "index.html").read_text(encoding="utf-8")
 

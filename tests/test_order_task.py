@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sounds import alignment_reply, events_reply, manifest, noise, script
 
 import earwitness
 from earwitness.errors import InputFaults, UserError
+from sounds import alignment_reply, events_reply, manifest, noise, script
 
 RIGHT = events_reply(("Bark", 0.0, 0.1), ("Meow", 0.3, 0.4))
 WRONG = events_reply(("Meow", 0.0, 0.1), ("Bark", 0.3, 0.4))

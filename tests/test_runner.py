@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sounds import events_reply, noise, script
 
 from earwitness.errors import InputFaults, UserError
 from earwitness.ledger import SCHEMA_VERSION, Ledger
@@ -16,6 +15,7 @@ from earwitness.listeners.base import Call, Hearing, Unheard
 from earwitness.listeners.scripted import Scripted
 from earwitness.manifest import Item
 from earwitness.runner import Ask, Counts, run
+from sounds import events_reply, noise, script
 
 ONCE = [Ask("clip", "events", "", 0)]
 DOG = events_reply(("Dog", 0.0, 0.4))

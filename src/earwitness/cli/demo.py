@@ -1,7 +1,5 @@
 """``earwitness demo``: the whole job on made-up systems whose skill is known."""
 
-import shlex
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -40,7 +38,7 @@ def demo(
             weights=weights,
             seed=seed,
             progress=progress,
-            command=shlex.join(["earwitness", *sys.argv[1:]]),
+            command=show.typed_command(),
         )
     show.print_result(result)
     table = Table(

@@ -1,7 +1,5 @@
 """``earwitness judge``: hear clips and say what was kept of what was asked."""
 
-import shlex
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -103,6 +101,6 @@ def order(
             retry=retry,
             options=options,
             progress=progress,
-            command=shlex.join(["earwitness", *sys.argv[1:]]),
+            command=show.typed_command(),
         )
     show.print_result(result)

@@ -1,7 +1,6 @@
 """The ``earwitness`` command: verbs, and what an error or an interruption looks like."""
 
 import logging
-import shlex
 import sys
 from typing import Annotated
 
@@ -50,13 +49,9 @@ def main(
 
 
 def run() -> None:
-    """Console entry: exit status 0 finished, 2 bad input, 130 interrupted."""
+    """Console entry: exit status 0 finished, 2 bad input (130 interrupted, see show.progress_bar)."""
     try:
         app()
     except EarwitnessError as fault:
         typer.echo(f"earwitness: {fault}", err=True)
         sys.exit(2)
-    except KeyboardInterrupt:
-        typer.echo("\nStopped. What is finished is kept. To go on:", err=True)
-        typer.echo(f"  {shlex.join(['earwitness', *sys.argv[1:]])}", err=True)
-        sys.exit(130)

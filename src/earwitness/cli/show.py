@@ -1,8 +1,9 @@
 """What the verbs share: a progress bar, a printed summary, and options given as NAME=VALUE."""
 
+import shlex
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -16,9 +17,19 @@ if TYPE_CHECKING:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
-    """A bar with rate and time left on standard error; silent where nobody looks at it."""
+    """A bar with rate and time left on standard error; silent where nobody looks at it.
+
+    An interruption ends with the command that goes on, and exit status 130.
+    """
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskID,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     columns = (
         TextColumn("{task.description:>8}"),
@@ -27,16 +38,27 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        tasks = {}
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    tasks: dict[str, TaskID] = {}
 
-        def show(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = bar.add_task(stage, total=total, rate="")
-            speed = bar.tasks[tasks[stage]].finished_speed or bar.tasks[tasks[stage]].speed
-            bar.update(tasks[stage], completed=done, total=total, rate=f"{speed:.1f}/s" if speed else "")
+    def show(stage: str, done: int, total: int) -> None:
+        if stage not in tasks:
+            tasks[stage] = bar.add_task(stage, total=total, rate="")
+        speed = bar.tasks[tasks[stage]].finished_speed or bar.tasks[tasks[stage]].speed
+        bar.update(tasks[stage], completed=done, total=total, rate=f"{speed:.1f}/s" if speed else "")
 
-        yield show
+    try:
+        with bar:
+            yield show
+    except KeyboardInterrupt:
+        typer.echo("Stopped. What is finished is kept. To go on:", err=True)
+        typer.echo(f"  {typed_command()}", err=True)
+        raise typer.Exit(130) from None
+
+
+def typed_command() -> str:
+    """The command as it was typed, ready to be typed again."""
+    return shlex.join(["earwitness", *sys.argv[1:]])
 
 
 def print_result(result: "Result") -> None:
@@ -101,7 +123,3 @@ def report_options(
         percent=percent,
     )
     return Options(table=table, spectrograms=spectrograms, level=level)
-
-
-def echo_path(label: str, path: Path) -> None:
-    typer.echo(f"{label}: {path}")

@@ -103,9 +103,14 @@ class Needs:
 class Listener(Protocol):
     """Who hears. ``settings`` and ``version`` enter every content key."""
 
-    name: str
-    version: str
-    needs: Needs
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def needs(self) -> Needs: ...
 
     @property
     def settings(self) -> Mapping[str, Any]: ...

@@ -65,12 +65,18 @@ def _errors(summary: Summary) -> "Table":
 
 
 def _comparisons(summary: Summary) -> "Table":
-    shown, caption = summary.comparisons, ""
+    shown = tuple(c for c in summary.comparisons if c.difference is not None)
+    captions = []
     if len(shown) > MOST_COMPARISONS:
         leader = ranked(summary)[0].system
+        rest = len(shown)
         shown = tuple(c for c in shown if leader in (c.first, c.second))
-        rest = len(summary.comparisons) - len(shown)
-        caption = f"Those with {leader}, which leads; {rest} more are in summary.json."
+        more = rest - len(shown)
+        captions.append(f"Those with {leader}, the first above; {more} more are in summary.json.")
+    apart = sum(c.difference is None for c in summary.comparisons)
+    if apart:
+        captions.append(f"{apart} pairs share too few scored clusters to be compared.")
+    caption = " ".join(captions)
     return _table("Paired comparisons", [""], [[sentence(c, key_spec(summary))] for c in shown], caption)
 
 
