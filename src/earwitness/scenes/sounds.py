@@ -72,11 +72,11 @@ def bird(rng: np.random.Generator, n: int) -> Sound:
     """Phrases of one short gliding call, repeated with small changes; some birds trill it."""
     out, at = np.zeros(n), 0.01
     pitch, length, gap = rng.uniform(3000, 5000), rng.uniform(0.05, 0.16), rng.uniform(0.04, 0.2)
-    shape, trill = rng.uniform(-0.25, 0.25, 4), 0.03 * (rng.random() < 0.33)
+    shape, trill = rng.choice([-1, 1], 4) * rng.uniform(0.05, 0.33, 4), 0.03 * (rng.random() < 0.33)
     while at < n / RATE_HZ - 0.1:
         for _ in range(rng.integers(2, 7)):
             t = times(length * rng.uniform(0.8, 1.2))
-            bend = shape + 0.05 * rng.standard_normal(4)
+            bend = shape + 0.06 * rng.standard_normal(4)
             f = pitch * (1 + glide(len(t), *zip((0, 1 / 3, 2 / 3, 1), bend, strict=True)))
             f *= 1 + trill * np.sin(2 * np.pi * rng.uniform(25, 45) * t)
             phase = 2 * np.pi * np.cumsum(f) / RATE_HZ
@@ -107,9 +107,9 @@ def glass_breaking(rng: np.random.Generator, n: int) -> Sound:
 def telephone(rng: np.random.Generator, n: int) -> Sound:
     """A clapper that strikes two small bells in turn."""
     out, at, strike = np.zeros(n), 0.0, 0
-    bells = np.array([1.0, rng.uniform(1.12, 1.35)]) * rng.uniform(900, 1500)
-    rate, on, off = rng.uniform(18, 26), rng.uniform(0.9, 1.8), rng.uniform(0.3, 0.6)
-    parts, t60 = np.array([1, 2.3, 3.1, 4.2, 5.4]), np.array([0.5, 0.4, 0.3, 0.2, 0.15])
+    bells = np.array([1.0, rng.uniform(1.16, 1.32)]) * rng.uniform(1050, 1650)
+    rate, on, off = rng.uniform(21, 27), rng.uniform(0.9, 1.9), rng.uniform(0.3, 0.6)
+    parts, t60 = np.array([1, rng.uniform(2.25, 2.6), 3.1, 4.2, 5.4]), np.array([0.5, 0.4, 0.3, 0.2, 0.15])
     notes = [ring(RATE_HZ // 2, bell * parts, t60, np.array([1, 0.6, 0.5, 0.3, 0.2])) for bell in bells]
     while at < n / RATE_HZ - 0.02:
         if at % (on + off) < on:
@@ -172,12 +172,12 @@ def church_bell(rng: np.random.Generator, n: int) -> Sound:
     """A bell with its hum, minor third and beating partials, tolled."""
     out, at = np.zeros(n), 0.0
     partials = np.array([0.5, 1, 1.19, 1.5, 2, 2.51, 2.66, 3.01, 4.1, 5.4, 6.8, 8.2])
-    partials *= rng.uniform(580, 700) * rng.normal(1, 0.012, 12)
+    partials *= rng.uniform(635, 740) * rng.normal(1, 0.012, 12)
     t60 = rng.uniform(5.1, 7.1) * np.array([1.5, 1, 0.9, 0.8, 0.7, 0.4, 0.4, 0.35, 0.3, 0.2, 0.15, 0.1])
-    gains = np.array([0.5, 1, 0.8, 0.5, 1, 0.4, 0.4, 0.4, 0.3, 0.2, 0.15, 0.1]) ** rng.uniform(0.3, 0.62)
+    gains = np.array([0.5, 1, 0.8, 0.5, 1, 0.4, 0.4, 0.4, 0.3, 0.2, 0.15, 0.1]) ** rng.uniform(0.25, 0.55)
     gains *= rng.uniform(0.6, 1.4, 12)
-    beat, detune, toll = rng.uniform(0.7, 0.96), rng.uniform(0.002, 0.004), rng.uniform(1.4, 1.76)
-    clapper, low = rng.uniform(0.25, 0.8), rng.uniform(700, 1500)
+    beat, detune, toll = rng.uniform(0.7, 0.96), rng.uniform(0.002, 0.004), rng.uniform(1.15, 1.65)
+    clapper, low = rng.uniform(0.1, 0.55), rng.uniform(700, 1500)
     while at < n / RATE_HZ - 0.4:
         note = ring(n, partials, t60, gains, rng) + beat * ring(n, partials * (1 + detune), t60, gains, rng)
         place(note, clapper * unit_level(burst(rng, 0.05, low, 7500, 0.03)), 0)
@@ -297,6 +297,7 @@ def applause(rng: np.random.Generator, n: int) -> Sound:
     for _ in range(rng.integers(125, 196)):
         f = float(spread(rng, low, low * width, 1)[0])
         hands = burst(rng, 0.06, f / 1.38, f * 1.38, t60 * rng.uniform(0.7, 1.4)) * rng.uniform(0.2, 1)
+        hands *= fade(len(hands), 0.0015, 0)
         at, period = rng.uniform(0, 0.3), 1 / rng.uniform(3, 5.5)
         while at < n / RATE_HZ:
             place(out, hands * rng.uniform(0.7, 1), at)
@@ -311,12 +312,12 @@ def thunder(rng: np.random.Generator, n: int) -> Sound:
     level = np.zeros(n)
     claps = rng.uniform(0, 0.8 * n / RATE_HZ, rng.integers(6, 12))
     for at in (0, *claps):
-        fall = rng.uniform(0.54, 1.18) * rng.uniform(0.4, 1.6)
+        fall = rng.uniform(0.75, 1.05) * rng.uniform(0.4, 1.6)
         level += rng.uniform(0.3, 1) * np.exp(-np.maximum(t - at, 0) / fall + np.minimum(t - at, 0) / 0.16)
     level *= glide(n, (0, 0.3), (0.25, 1), (0.5, 0.7), (1, 0.1)) / level.max()
-    rumble = noise(rng, n, 20, rng.uniform(152, 215), 2)
-    rumble += rng.uniform(0.034, 0.07) * noise(rng, n, 200, 6000)
-    return room(rng, np.tanh(1.7 * unit_peak(level * rumble)), rng.uniform(3.8, 4.8), rng.uniform(1.5, 2))
+    rumble = noise(rng, n, 20, rng.uniform(150, 193), 2)
+    rumble += rng.uniform(0.04, 0.068) * noise(rng, n, 200, 6000)
+    return room(rng, np.tanh(1.7 * unit_peak(level * rumble)), rng.uniform(3.8, 5.6), rng.uniform(2.8, 3.9))
 
 
 RECIPES: dict[str, Recipe] = {
