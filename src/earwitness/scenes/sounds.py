@@ -152,20 +152,20 @@ def whistle(rng: np.random.Generator, n: int) -> Sound:
 def dog_bark(rng: np.random.Generator, n: int) -> Sound:
     """Barks: a harsh throat opening and closing within a seventh of a second."""
     out, at = np.zeros(n), 0.0
-    pitch, size, gap = rng.uniform(620, 860), rng.uniform(0.9, 1.5), rng.uniform(0.3, 0.5)
-    length, width, breath = rng.uniform(0.11, 0.155), rng.uniform(800, 1200), rng.uniform(0.03, 0.15)
-    low, mid, rough = rng.uniform(0.58, 0.78), rng.uniform(0.7, 1.5), rng.uniform(0.06, 0.08)
+    pitch, size, gap = rng.uniform(600, 810), rng.uniform(0.9, 1.6), rng.uniform(0.33, 0.5)
+    length, width, breath = rng.uniform(0.12, 0.155), rng.uniform(800, 1300), rng.uniform(0.02, 0.09)
+    low, end, mid = rng.uniform(0.55, 0.75), rng.uniform(0.65, 0.85), rng.uniform(0.7, 1.5)
     centres = [750 * size, 1400 * size, 2600 * size, 3800 * size]
     throat = formants(centres, [width, width, 800, 900], [1, mid, 0.5, 0.2], -2.8)
     while at < n / RATE_HZ - length:
         m = int(length * rng.uniform(0.9, 1.1) * RATE_HZ)
         p = pitch * rng.uniform(0.95, 1.05)
-        f0 = glide(m, (0, p * low), (0.44, p * 1.1), (0.6, p), (1, p * 0.6))
-        f0 *= 1 + rough * drift(rng, m, 120)
-        bark = voiced(f0, throat) * (1 + 0.2 * drift(rng, m, 90)) + breath * noise(rng, m, 900, 3000, 2)
-        place(out, np.tanh(1.4 * bark) * fade(m, 0.03, 0.55 * m / RATE_HZ), at)
+        f0 = glide(m, (0, p * low), (0.44, p * 1.1), (0.6, p), (1, p * end))
+        f0 *= 1 + 0.08 * drift(rng, m, 120)
+        bark = voiced(f0, throat) * (1 + 0.2 * drift(rng, m, 90)) + breath * noise(rng, m, 900, 2600, 2)
+        place(out, np.tanh(1.3 * bark) * fade(m, 0.03, 0.55 * m / RATE_HZ), at)
         at += m / RATE_HZ + gap * rng.uniform(0.8, 1.2)
-    return room(rng, out, rng.uniform(0.45, 0.8), rng.uniform(0.12, 0.3))
+    return room(rng, out, rng.uniform(0.6, 0.9), rng.uniform(0.2, 0.38))
 
 
 def church_bell(rng: np.random.Generator, n: int) -> Sound:
