@@ -9,6 +9,7 @@ import pytest
 
 import earwitness
 from earwitness.errors import InputFaults, UserError
+from earwitness.report.build import Options
 from sounds import alignment_reply, events_reply, manifest, noise, script
 
 RIGHT = events_reply(("Bark", 0.0, 0.1), ("Meow", 0.3, 0.4))
@@ -172,6 +173,18 @@ def test_a_limit_samples_the_same_prompts_for_every_system_and_a_later_run_exten
     full = earwitness.judge("order", path, **options)
     assert full.counts is not None
     assert (pilot.counts.asked, full.counts.asked) == (4, 8)  # type: ignore[union-attr]
+
+
+def test_sounds_the_listener_does_not_claim_are_judged_only_when_asked_for(tmp_path: Path) -> None:
+    """The embedded listener claims no cow: its item is unmapped, or judged with the reader told so."""
+    noise(tmp_path / "c.wav", 0)
+    row = {"audio": "c.wav", "system": "a", "sample_id": "1", "caption": "a cow mooing then a dog barking"}
+    path = manifest(tmp_path / "m.jsonl", [row])
+    strictly = earwitness.judge("order", path, run=tmp_path / "run")
+    assert strictly.items["reason"].to_list() == ["unmapped"]
+    widely = earwitness.rebuild(tmp_path / "run", Options(unclaimed=True))
+    assert widely.items["status"].to_list() == ["scored"]
+    assert any(note.startswith("Exploratory") for note in widely.summary.notes)
 
 
 def test_a_report_is_rebuilt_to_the_same_bytes_without_the_listener(tmp_path: Path) -> None:

@@ -63,26 +63,19 @@ def order(
         int | None, typer.Option(help="Clips heard at a time; all cores by default.", show_default=False)
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Ask again whatever ended unheard.")] = False,
-    spectrograms: Annotated[int, typer.Option(help="Draw spectrograms for at most this many clips.")] = 500,
-    level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
-    columns: Annotated[
-        str | None,
-        typer.Option(help="Metrics of the md and LaTeX tables, comma-separated.", show_default=False),
-    ] = None,
-    decimals: Annotated[
-        int | None, typer.Option(help="Decimals in the md and LaTeX tables.", show_default=False)
-    ] = None,
-    name: Annotated[
-        list[str] | None,
-        typer.Option("--name", metavar="SYSTEM=SHOWN", help="Display name in tables.", show_default=False),
-    ] = None,
-    percent: Annotated[bool, typer.Option("--percent", help="Show shares as percentages in tables.")] = False,
+    spectrograms: show.Spectrograms = 500,
+    level: show.Level = 0.95,
+    unclaimed: show.Unclaimed = False,
+    columns: show.Columns = None,
+    decimals: show.Decimals = None,
+    name: show.Names = None,
+    percent: show.Percent = False,
 ) -> None:
     """Which system keeps the stated order of events? Prints the table; writes the run folder."""
     from earwitness import api
     from earwitness.manifest import parse_rename
 
-    options = show.report_options(columns, decimals, name or [], percent, spectrograms, level)
+    options = show.report_options(columns, decimals, name, percent, spectrograms, level, unclaimed)
     with show.progress_bar() as progress:
         result = api.judge(
             "order",

@@ -13,20 +13,13 @@ Folder = Annotated[Path, typer.Argument(help="The run folder.", show_default=Fal
 
 def report(
     run: Folder,
-    columns: Annotated[
-        str | None,
-        typer.Option(help="Metrics of the md and LaTeX tables, comma-separated.", show_default=False),
-    ] = None,
-    decimals: Annotated[
-        int | None, typer.Option(help="Decimals in the md and LaTeX tables.", show_default=False)
-    ] = None,
-    name: Annotated[
-        list[str] | None,
-        typer.Option("--name", metavar="SYSTEM=SHOWN", help="Display name in tables.", show_default=False),
-    ] = None,
-    percent: Annotated[bool, typer.Option("--percent", help="Show shares as percentages in tables.")] = False,
-    spectrograms: Annotated[int, typer.Option(help="Draw spectrograms for at most this many clips.")] = 500,
-    level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
+    spectrograms: show.Spectrograms = 500,
+    level: show.Level = 0.95,
+    unclaimed: show.Unclaimed = False,
+    columns: show.Columns = None,
+    decimals: show.Decimals = None,
+    name: show.Names = None,
+    percent: show.Percent = False,
 ) -> None:
     """Rebuild every output of a run from its ledger; nothing is heard again.
 
@@ -36,7 +29,7 @@ def report(
     """
     from earwitness import api
 
-    options = show.report_options(columns, decimals, name or [], percent, spectrograms, level)
+    options = show.report_options(columns, decimals, name, percent, spectrograms, level, unclaimed)
     with show.progress_bar() as progress:
         result = api.rebuild(run, options, progress)
     show.print_result(result)
@@ -50,6 +43,7 @@ def failures(
         typer.Option(help="Only this kind: missing, reversed, overlapped, unclear.", show_default=False),
     ] = None,
     unheard: Annotated[bool, typer.Option("--unheard", help="List unheard items instead.")] = False,
+    unclaimed: show.Unclaimed = False,
 ) -> None:
     """List the clips judged wrong, one a line: kind, system, sample, path, what was heard.
 
@@ -64,7 +58,7 @@ def failures(
         raise UserError(f"there is no error kind {kind!r}.", f"Known: {', '.join(KINDS)}.")
     systems: set[str] = set()
     count = 0
-    for row in items(run):
+    for row in items(run, unclaimed):
         systems.add(row.system)
         wanted = row.status == "unheard" if unheard else row.verdict == "wrong"
         if wanted and system in (None, row.system) and kind in (None, row.error_kind):

@@ -4,7 +4,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,25 @@ from earwitness.errors import UserError
 if TYPE_CHECKING:
     from earwitness.api import Result
     from earwitness.report.build import Options
+
+# Options that ``judge`` and ``report`` share.
+Columns = Annotated[
+    str | None, typer.Option(help="Metrics of the md and LaTeX tables, comma-separated.", show_default=False)
+]
+Decimals = Annotated[
+    int | None, typer.Option(help="Decimals in the md and LaTeX tables.", show_default=False)
+]
+Names = Annotated[
+    list[str] | None,
+    typer.Option("--name", metavar="SYSTEM=SHOWN", help="Display name in tables.", show_default=False),
+]
+Percent = Annotated[bool, typer.Option("--percent", help="Show shares as percentages in tables.")]
+Spectrograms = Annotated[int, typer.Option(help="Draw spectrograms for at most this many clips.")]
+Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
+Unclaimed = Annotated[
+    bool,
+    typer.Option("--unclaimed", help="Judge sounds the listener does not claim to know too (exploratory)."),
+]
 
 
 @contextmanager
@@ -103,10 +122,11 @@ def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
 def report_options(
     columns: str | None,
     decimals: int | None,
-    names: Sequence[str],
+    names: Sequence[str] | None,
     percent: bool,
     spectrograms: int,
     level: float,
+    unclaimed: bool,
 ) -> "Options":
     """Options of the report from the command line's words."""
     from earwitness.report.build import Options
@@ -119,7 +139,7 @@ def report_options(
     table = TableOptions(
         columns=tuple(c.strip() for c in columns.split(",")) if columns else None,
         decimals=decimals,
-        names=pairs("--name", names),
+        names=pairs("--name", names or ()),
         percent=percent,
     )
-    return Options(table=table, spectrograms=spectrograms, level=level)
+    return Options(table=table, spectrograms=spectrograms, level=level, unclaimed=unclaimed)

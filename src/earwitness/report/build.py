@@ -26,22 +26,24 @@ class Options:
         spectrograms: For how many clips spectrograms are drawn.
         level: Confidence level of the intervals.
         draws: Bootstrap draws.
+        unclaimed: Judge phrases outside the labels the listener claims to know too (exploratory).
     """
 
     table: tables.TableOptions = field(default_factory=tables.TableOptions)
     spectrograms: int = 500
     level: float = 0.95
     draws: int = 10_000
+    unclaimed: bool = False
 
 
-def items(folder: Path) -> Iterator[ItemRow]:
-    """Every scored item of a run, one at a time.
+def items(folder: Path, unclaimed: bool = False) -> Iterator[ItemRow]:
+    """Every scored item of a run, one at a time (``unclaimed``: see :class:`Options`).
 
     Raises:
         UserError: If the folder holds no run.
     """
     with open_run(folder) as ledger:
-        yield from order.rows(ledger, settings.hearer(ledger))
+        yield from order.rows(ledger, settings.hearer(ledger, unclaimed))
 
 
 def open_run(folder: Path) -> Ledger:
@@ -69,13 +71,14 @@ def build(folder: Path, options: Options | None = None, progress: Progress | Non
     """
     options = options or Options()
     with open_run(folder) as ledger:
-        meta, hearer = ledger.meta(), settings.hearer(ledger)
+        meta, hearer = ledger.meta(), settings.hearer(ledger, options.unclaimed)
         about = meta["listener"]
         summary = summarise(
             order.rows(ledger, hearer),
             listener=about["name"],
             measured=about["measured"],
             manifest_notes=meta["notes"],
+            unclaimed=options.unclaimed,
             seed=meta["seed"],
             level=options.level,
             draws=options.draws,

@@ -71,8 +71,8 @@ def begin(
     return hearer(ledger)
 
 
-def hearer(ledger: Ledger) -> Hearer:
-    """What scoring must know of the run's listener."""
+def hearer(ledger: Ledger, unclaimed: bool = False) -> Hearer:
+    """What scoring must know of the run's listener (``unclaimed``: see Hearer)."""
     meta = ledger.meta()
     about = meta["listener"]
     return Hearer(
@@ -82,6 +82,7 @@ def hearer(ledger: Ledger) -> Hearer:
         resolution_s=about["resolution_s"],
         known_labels=frozenset(about["known_labels"]),
         repeats=meta["repeats"],
+        unclaimed=unclaimed,
     )
 
 

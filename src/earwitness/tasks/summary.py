@@ -81,6 +81,7 @@ def summarise(
     listener: str,
     measured: str = "",
     manifest_notes: Sequence[str] = (),
+    unclaimed: bool = False,
     seed: int = 0,
     level: float = 0.95,
     draws: int = 10_000,
@@ -91,6 +92,7 @@ def summarise(
     Args:
         items: Scored rows, drawn once.
         measured: The listener's own accuracy on known truth, in words; empty if not measured.
+        unclaimed: Whether phrases outside the labels the listener claims to know were judged too.
         seed: Of the bootstrap and the permutation test.
         level: Confidence level of every interval.
         draws: Bootstrap draws.
@@ -110,7 +112,7 @@ def summarise(
         specs=SPECS,
         rows=systems,
         comparisons=comparisons,
-        notes=_notes(systems, measured, manifest_notes),
+        notes=_notes(systems, measured, manifest_notes, unclaimed),
     )
 
 
@@ -187,8 +189,15 @@ def _compare(tallies: Mapping[str, _Tally], seed: int, level: float, draws: int)
     return tuple(comparisons)
 
 
-def _notes(systems: Sequence[SystemRow], measured: str, manifest_notes: Sequence[str]) -> tuple[str, ...]:
+def _notes(
+    systems: Sequence[SystemRow], measured: str, manifest_notes: Sequence[str], unclaimed: bool
+) -> tuple[str, ...]:
     notes = list(manifest_notes)
+    if unclaimed:
+        notes.append(
+            "Exploratory: phrases outside the labels the listener claims to know were judged too, and its "
+            "error on them is unknown. Listen before believing."
+        )
     if measured:
         notes.append(
             "The listener's own error is not in the intervals, which show sampling alone. "
