@@ -61,7 +61,7 @@ def test_a_count_that_cannot_be_halved_and_thirded_is_refused():
 @pytest.fixture(scope="module")
 def rendered(tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo")
-    return folder, demo.render_demo(folder, seed=0, prompts=12)
+    return folder, demo.render_demo(folder, seed=0, prompts=24)
 
 
 def outputs(folder):
@@ -72,7 +72,7 @@ def test_the_folder_is_what_a_user_would_have(rendered):
     folder, planted = rendered
     assert planted == {"keeps-order": 1.0, "reverses-half": 0.5, "drops-a-third": pytest.approx(2 / 3)}
     found = from_outputs(folder / "prompts.csv", outputs(folder))
-    assert len(found.items) == 36
+    assert len(found.items) == 72
     assert not found.notes
     for item in found.items:
         clip = audio.read(item.audio)
@@ -83,9 +83,9 @@ def test_the_folder_is_what_a_user_would_have(rendered):
 
 def test_the_same_seed_renders_the_same_bytes(rendered, tmp_path):
     folder, _ = rendered
-    demo.render_demo(tmp_path, seed=0, prompts=12)
+    demo.render_demo(tmp_path, seed=0, prompts=24)
     files = sorted(p.relative_to(folder) for p in folder.rglob("*") if p.is_file())
-    assert len(files) == 37
+    assert len(files) == 73
     assert all((folder / f).read_bytes() == (tmp_path / f).read_bytes() for f in files)
 
 
@@ -117,7 +117,7 @@ def test_the_listener_hears_what_was_planted(rendered):
             onsets.append([e["onset_s"] for e in answer.reply["events"] if e["label"] in meant])
         if all(onsets):
             right[item.system] += min(onsets[1]) - min(onsets[0]) >= ear.needs.resolution_s
-    assert {system: right[system] / 12 for system in planted} == pytest.approx(planted, abs=0.05)
+    assert {system: right[system] / 24 for system in planted} == pytest.approx(planted, abs=0.05)
 
 
 def test_the_listener_recognises_the_demo_sounds_alone():

@@ -16,8 +16,10 @@ from earwitness.scenes import bank, synth
 from earwitness.scenes.prompts import Prompt, order_prompts, write_csv
 
 CLASSES = (
-    "baby_cry", "bird", "car_horn", "dog_bark", "sheep", "siren", "telephone", "whistle",
+    "applause", "baby_cry", "bird", "car_horn", "cat_meow", "dog_bark", "glass_breaking", "sheep", "siren",
+    "telephone", "whistle",
 )  # fmt: skip
+"""Built-in sounds that the embedded listener claims to know (tests/test_demo_scenes.py holds it to that)."""
 DURATION_S = 8.0
 FLOOR_DBFS = -60.0
 RATE_HZ = synth.RATE_HZ

@@ -90,18 +90,20 @@ def bird(rng: np.random.Generator, n: int) -> Sound:
 def glass_breaking(rng: np.random.Generator, n: int) -> Sound:
     """A blow, then shards that ring and fall."""
     out = np.zeros(n)
+    low, high, long = rng.uniform(1300, 2200), rng.uniform(6800, 7700), rng.uniform(0.2, 0.35)
 
     def shard(gain: float) -> Sound:
-        pitches, t60 = spread(rng, 2000, 7600, 8), rng.uniform(0.04, 0.25, 8)
-        return gain * ring(int(0.35 * RATE_HZ), pitches, t60, rng.uniform(0.3, 1, 8), rng)
+        pitches, t60 = spread(rng, low, high, 9), rng.uniform(0.04, long, 9)
+        return gain * ring(int(0.35 * RATE_HZ), pitches, t60, rng.uniform(0.3, 1, 9), rng)
 
-    place(out, rng.uniform(1, 3.5) * burst(rng, 0.25, 3000, 7500, rng.uniform(0.07, 0.23)), 0)
+    blow = burst(rng, 0.25, rng.uniform(1500, 3200), 7500, rng.uniform(0.09, 0.25))
+    place(out, rng.uniform(1.1, 3.5) * blow, 0)
     for at in rng.uniform(0, 0.06, rng.integers(10, 20)):
         place(out, shard(rng.uniform(0.3, 1)), at)
-    fall = rng.uniform(0.5, 1.0)
+    fall = rng.uniform(0.8, 1.4)
     for late in rng.beta(1, 2.5, rng.integers(25, 60)):
         place(out, shard(rng.uniform(0.05, 0.6) * (1 - 0.7 * late)), 0.04 + late * fall)
-    return room(rng, out, 0.35, 0.2)
+    return room(rng, out, rng.uniform(0.4, 0.8), rng.uniform(0.12, 0.4))
 
 
 def telephone(rng: np.random.Generator, n: int) -> Sound:
@@ -282,12 +284,12 @@ def door_knock(rng: np.random.Generator, n: int) -> Sound:
 
 def rain(rng: np.random.Generator, n: int) -> Sound:
     """Hiss of many far drops, patter of near ones."""
-    patter, t60 = np.zeros(n), rng.uniform(0.004, 0.012)
+    patter, t60 = np.zeros(n), rng.uniform(0.008, 0.022)
     drops = [burst(rng, 0.03, 1500, 7500, t60) for _ in range(20)]
-    for at in rng.uniform(0, n / RATE_HZ, int(n / RATE_HZ * rng.uniform(100, 800))):
+    for at in rng.uniform(0, n / RATE_HZ, int(n / RATE_HZ * rng.uniform(700, 1600))):
         place(patter, drops[rng.integers(20)] * rng.uniform(0.1, 1) ** 2, at)
-    hiss = noise(rng, n, rng.uniform(400, 1200), 7500)
-    return (hiss + rng.uniform(0.4, 1.2) * unit_level(patter)) * fade(n, 0.1, 0.3)
+    hiss = noise(rng, n, rng.uniform(650, 1400), rng.uniform(4700, 7000))
+    return (hiss + rng.uniform(0.9, 1.6) * unit_level(patter)) * fade(n, 0.1, 0.3)
 
 
 def applause(rng: np.random.Generator, n: int) -> Sound:
