@@ -94,7 +94,7 @@ def order_prompts(
             "List at least two; a built-in class needs only its name: " + ", ".join(builtin()) + ".",
         )
     if pairs is not None and not 1 <= pairs <= len(possible):
-        raise UserError(f"--pairs {pairs}: not in 1 to {len(possible)}, the number of pairs.")
+        raise UserError(f"pairs must be 1 to {len(possible)}, the number of pairs, not {pairs}.")
     drawn = sorted((_draw(seed, a, b), a, b) for a, b in possible)[:pairs]
     return [prompt for draw, a, b in drawn for prompt in _both(a, b, WORDINGS[draw[1] % len(WORDINGS)])]
 

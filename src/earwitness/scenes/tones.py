@@ -20,6 +20,7 @@ _TOP_HZ = 7800.0  # partials above are left out, so nothing folds over at 8 kHz
 
 
 def times(seconds: float) -> Sound:
+    """The time of every sample, from 0."""
     return np.arange(int(seconds * RATE_HZ)) / RATE_HZ
 
 
@@ -39,6 +40,7 @@ def drift(rng: np.random.Generator, n: int, rate_hz: float) -> Sound:
 
 
 def band(sound: Sound, low: float, high: float, order: int = 1) -> Sound:
+    """What lies between two frequencies (Butterworth; the slopes are 6 dB an octave times the order)."""
     return np.asarray(sosfilt(butter(order, [low, high], "band", fs=RATE_HZ, output="sos"), sound))
 
 
@@ -48,14 +50,17 @@ def noise(rng: np.random.Generator, n: int, low: float, high: float, order: int 
 
 
 def unit_level(sound: Sound) -> Sound:
+    """Scaled to a standard deviation of 1."""
     return np.asarray(sound / sound.std())
 
 
 def unit_peak(sound: Sound) -> Sound:
+    """Scaled to a peak of 1."""
     return np.asarray(sound / np.abs(sound).max())
 
 
 def fade(n: int, rise_s: float, fall_s: float) -> Sound:
+    """A gain that rises over the first seconds and falls over the last, as a quarter of a sine."""
     gain = np.ones(n)
     rise, fall = min(int(rise_s * RATE_HZ), n), min(int(fall_s * RATE_HZ), n)
     gain[:rise] *= np.sin(np.linspace(0, np.pi / 2, rise))
@@ -64,6 +69,7 @@ def fade(n: int, rise_s: float, fall_s: float) -> Sound:
 
 
 def decay(n: int, t60: float) -> Sound:
+    """An exponential from 1, 60 dB down after ``t60``."""
     return np.asarray(10 ** (-3 * np.arange(n) / RATE_HZ / t60))
 
 
@@ -116,6 +122,7 @@ def spread(rng: np.random.Generator, low: float, high: float, k: int) -> Sound:
 
 
 def place(out: Sound, sound: Sound, at_s: float) -> None:
+    """Add a sound into ``out`` from a time on; what reaches beyond the end is cut."""
     start = int(at_s * RATE_HZ)
     part = sound[: max(len(out) - start, 0)]
     out[start : start + len(part)] += part
