@@ -1,10 +1,10 @@
 """What does hearing cost beside the model itself?
 
-200 ten-second clips (44.1 kHz stereo, noise and tones from a seed) are heard twice in one run, in turns of
+200 ten-second clips (44.1 kHz, noise and tones from a seed) are heard twice in one run, in turns of
 20: by the listener, fed with files through earwitness.audio as a run does, and bare: decode, downmix,
 resample, features and model in a plain loop at the same hop. All times are CPU seconds of this process.
 
-    python benchmarks/hearing.py [--clips 200]
+    python benchmarks/hearing.py [--clips 200] [--channels 1]
 """
 
 import argparse
@@ -42,11 +42,11 @@ class TimedSession:
         return found
 
 
-def clip(seed: int) -> np.ndarray:
-    """(samples, 2): pink-ish noise with ten tone bursts."""
+def clip(seed: int, channels: int) -> np.ndarray:
+    """(samples, channels): white noise with ten tone bursts."""
     rng = np.random.default_rng(seed)
     t = np.arange(SECONDS * FILE_RATE_HZ) / FILE_RATE_HZ
-    samples = 0.02 * rng.standard_normal((len(t), 2))
+    samples = 0.02 * rng.standard_normal((len(t), channels))
     for onset in rng.uniform(0, SECONDS - 1, 10):
         tone = np.sin(2 * np.pi * rng.uniform(200, 4000) * t) * ((t > onset) & (t < onset + 0.7))
         samples += 0.2 * tone[:, np.newaxis]
@@ -71,7 +71,9 @@ def bare(session: onnxruntime.InferenceSession, path: Path) -> np.ndarray:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--clips", type=int, default=200)
-    count = parser.parse_args().clips
+    parser.add_argument("--channels", type=int, default=1)
+    given = parser.parse_args()
+    count = given.clips
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     session = onnxruntime.InferenceSession(str(weights.yamnet().model), options)
@@ -81,7 +83,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / f"{seed}.wav" for seed in range(count)]
         for seed, path in enumerate(paths):
-            sf.write(path, clip(seed), FILE_RATE_HZ)
+            sf.write(path, clip(seed, given.channels), FILE_RATE_HZ)
         bare(session, paths[0])
         list(listener.hear(calls(paths[:2])))
         timed.seconds.clear()
