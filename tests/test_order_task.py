@@ -10,6 +10,7 @@ import pytest
 import earwitness
 from earwitness.errors import InputFaults, UserError
 from earwitness.report.build import Options
+from earwitness.report.tables import TableOptions
 from sounds import alignment_reply, events_reply, manifest, noise, script
 
 RIGHT = events_reply(("Bark", 0.0, 0.1), ("Meow", 0.3, 0.4))
@@ -159,6 +160,51 @@ def test_other_settings_refuse_to_share_a_run(tmp_path: Path) -> None:
         earwitness.judge("order", path, run=tmp_path / "run", listener=other)
 
 
+def test_rows_left_out_of_a_later_manifest_are_kept_and_said_to_be(tmp_path: Path) -> None:
+    rows, answers = system(tmp_path, "a", [RIGHT, WRONG], 0)
+    options: dict[str, Any] = {"run": tmp_path / "run", "listener": detector(tmp_path, answers)}
+    earwitness.judge("order", manifest(tmp_path / "m.jsonl", rows), **options)
+    result = earwitness.judge("order", manifest(tmp_path / "n.jsonl", rows[:1]), **options)
+    assert result.summary.rows[0].n == 2
+    assert any(note.startswith("1 items judged earlier") for note in result.summary.notes)
+
+
+def test_a_refused_run_changes_nothing(tmp_path: Path) -> None:
+    rows, answers = system(tmp_path, "a", [RIGHT], 0)
+    name = detector(tmp_path, answers)
+    run = tmp_path / "run"
+    earwitness.judge("order", manifest(tmp_path / "m.jsonl", rows), run=run, listener=name)
+    before = earwitness.rebuild(run).items, (run / "run.json").read_bytes()
+    noise(tmp_path / "new.wav", 99)
+    changed = [rows[0] | {"caption": "A cat meows, then a dog barks"},
+               rows[0] | {"audio": str(tmp_path / "new.wav"), "sample_id": "new"}]  # fmt: skip
+    with pytest.raises(InputFaults, match="rows have changed"):
+        earwitness.judge("order", manifest(tmp_path / "n.jsonl", changed), run=run, listener=name, limit=9)
+    after = earwitness.rebuild(run).items, (run / "run.json").read_bytes()
+    assert before[0].equals(after[0])
+    assert before[1] == after[1]
+
+
+def test_other_words_for_the_listeners_accuracy_do_not_refuse_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows, answers = system(tmp_path, "a", [RIGHT], 0)
+    path, name = manifest(tmp_path / "m.jsonl", rows), detector(tmp_path, answers)
+    earwitness.judge("order", path, run=tmp_path / "run", listener=name)
+    monkeypatch.setattr("earwitness.listeners.scripted.Scripted.measured", "measured since")
+    result = earwitness.judge("order", path, run=tmp_path / "run", listener=name)
+    assert any("measured since" in note for note in result.summary.notes)
+
+
+def test_a_listener_that_cannot_start_stops_the_run_before_any_work(tmp_path: Path) -> None:
+    rows, _ = system(tmp_path, "a", [RIGHT], 0)
+    (tmp_path / "weights.onnx").write_bytes(b"no model")
+    path = manifest(tmp_path / "m.jsonl", rows)
+    with pytest.raises(UserError, match=r"weights\.onnx"):
+        earwitness.judge("order", path, run=tmp_path / "run", weights=tmp_path / "weights.onnx")
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_limit_samples_the_same_prompts_for_every_system_and_a_later_run_extends_it(
     tmp_path: Path,
 ) -> None:
@@ -234,6 +280,7 @@ def test_a_reversed_caption_that_reverses_nothing_is_named(tmp_path: Path) -> No
         ({"manifest": "m.csv", "prompts": "p.csv"}, "either a manifest, or prompts"),
         ({"prompts": "p.csv"}, "prompts need outputs"),
         ({"manifest": "m.csv", "repeats": 0}, "repeats must be at least 1"),
+        ({"manifest": "m.csv", "seed": -1}, "seed must be at least 0"),
         ({"manifest": "m.csv", "limit": 0}, "limit must be at least 1"),
     ],
 )
@@ -243,6 +290,59 @@ def test_options_that_make_no_sense_are_refused_before_work(
     with pytest.raises(UserError, match=message):
         earwitness.judge("order", run=tmp_path / "run", **options)
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"columns": ("toaa",)}, "Did you mean 'toa'"),
+        ({"names": {"zz": "Z"}}, "no system 'zz'"),
+        ({"decimals": 99}, "99 decimals"),
+    ],
+)
+def test_a_table_that_cannot_be_made_is_refused_before_anything_is_heard(
+    tmp_path: Path, table: dict[str, Any], message: str
+) -> None:
+    rows, answers = system(tmp_path, "a", [RIGHT], 0)
+    path, name = manifest(tmp_path / "m.jsonl", rows), detector(tmp_path, answers)
+    options = Options(table=TableOptions(**table))
+    with pytest.raises(UserError, match=message):
+        earwitness.judge("order", path, run=tmp_path / "run", listener=name, options=options)
+    assert not (tmp_path / "run").exists()
+
+
+def test_losses_are_worst_when_every_unheard_item_is_one(tmp_path: Path) -> None:
+    rows, answers = system(tmp_path, "a", [RIGHT, RIGHT, WRONG, {"reason": "blocked", "detail": "no"}], 0)
+    path = manifest(tmp_path / "m.jsonl", rows)
+    earwitness.judge("order", path, run=tmp_path / "run", listener=detector(tmp_path, answers))
+    (row,) = strict(tmp_path / "run" / "summary.json")["rows"]
+    assert (row["alignment_loss"]["worst"], row["alignment_loss"]["best"]) == (0.5, 0.25)
+    assert row["alignment_tie"]["worst"] is None
+
+
+@pytest.mark.parametrize(
+    ("reversed_caption", "reason"),
+    [
+        ("A dog is barking and then a cat meows", "same order"),
+        ("A siren followed by a bell", "does not state the caption's events in reversed order"),
+        ("banana", "states no order"),
+        ("A cat meowing, and then a dog barking", ""),
+    ],
+)
+def test_a_given_reversal_must_reverse(tmp_path: Path, reversed_caption: str, reason: str) -> None:
+    rows, answers = system(tmp_path, "a", [RIGHT], 0)
+    path = manifest(tmp_path / "m.jsonl", [rows[0] | {"reversed_caption": reversed_caption}])
+    result = earwitness.judge("order", path, run=tmp_path / "run", listener=detector(tmp_path, answers))
+    assert result.items["status"].to_list() == ["not_applicable" if reason else "scored"]
+    assert reason in (result.items["reason"][0] or "")
+
+
+def test_names_that_a_spreadsheet_would_run_come_back_as_they_are(tmp_path: Path) -> None:
+    rows, answers = system(tmp_path, "=ours", [RIGHT], 0)
+    path = manifest(tmp_path / "m.jsonl", rows)
+    result = earwitness.judge("order", path, run=tmp_path / "run", listener=detector(tmp_path, answers))
+    assert result.items["system"].to_list() == result.systems["system"].to_list() == ["=ours"]
+    assert "'=ours" in (tmp_path / "run" / "items.csv").read_text(encoding="utf-8")
 
 
 def test_an_unknown_listener_is_met_with_the_nearest_name(tmp_path: Path) -> None:

@@ -27,7 +27,10 @@ def item(path: Path, sample_id: str = "", system: str = "a") -> Item:
 
 def hear(folder: Path, items: list[Item], listener: Any, asks: list[Ask] = ONCE, **options: Any) -> Counts:
     with Ledger.create(folder / "ledger.sqlite") as ledger:
-        ledger.add_items(items)
+        faults = ledger.changed_rows(items) + ledger.changed_files()
+        if faults:
+            raise InputFaults("changed", faults)
+        ledger.begin({}, items)
         return run(ledger, listener, lambda stored: asks, seed=0, **options)
 
 
@@ -203,3 +206,56 @@ def test_what_a_file_showed_is_kept(tmp_path: Path, clips: list[Item], dog_heare
     assert stored.pcm_hash == noise(tmp_path / "again.wav", 0)
     assert stored.facts["duration_s"] == 0.5
     assert json.dumps(stored.facts["warnings"]) == "[]"
+
+
+def test_a_broken_clip_can_be_put_right_and_is_then_heard_on_retry(
+    tmp_path: Path, dog_hearer: Scripted
+) -> None:
+    path = tmp_path / "late.wav"
+    path.write_bytes(b"half a file")
+    hear(tmp_path / "run", [item(path)], dog_hearer)
+    noise(path, 5)
+    assert hear(tmp_path / "run", [item(path)], dog_hearer).asked == 0
+    assert hear(tmp_path / "run", [item(path)], dog_hearer, retry=True).asked == 1
+    assert outcomes(tmp_path / "run") == {"late": [""]}
+
+
+def test_a_clip_that_moved_is_the_same_clip(tmp_path: Path, clips: list[Item], dog_hearer: Scripted) -> None:
+    hear(tmp_path / "run", clips[:1], dog_hearer)
+    moved = clips[0].audio.rename(tmp_path / "elsewhere.wav")
+    assert hear(tmp_path / "run", [item(moved, "clip0")], dog_hearer).asked == 0
+    with Ledger.read(tmp_path / "run" / "ledger.sqlite") as ledger:
+        assert ledger.item(1).item.audio == moved
+
+
+def test_a_listener_that_never_answers_leaves_the_reason(
+    tmp_path: Path, clips: list[Item], dog_hearer: Scripted
+) -> None:
+    class Silent(Breaks):
+        def hear(self, calls: Iterable[Call]) -> Iterator[tuple[str, Hearing | Unheard]]:
+            for _ in calls:
+                yield from ()
+
+    hear(tmp_path / "run", clips[:2], Silent(dog_hearer, ""))
+    assert outcomes(tmp_path / "run") == {"clip0": ["transport"], "clip1": ["transport"]}
+
+
+def test_a_ledger_killed_while_it_was_made_is_made_again(
+    tmp_path: Path, clips: list[Item], dog_hearer: Scripted
+) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    db = sqlite3.connect(folder / "ledger.sqlite")
+    db.execute("PRAGMA journal_mode = WAL")
+    db.close()
+    assert (folder / "ledger.sqlite").stat().st_size > 0
+    assert hear(folder, clips, dog_hearer).asked == 4
+
+
+@pytest.mark.parametrize("name", ["a file", "ledger.sqlite"])
+def test_a_place_that_cannot_be_a_run_folder_is_refused_by_name(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a file").write_text("x")
+    (tmp_path / "ledger.sqlite").write_text("no database, though it has some length to it" * 9)
+    folder = tmp_path / name if name == "a file" else tmp_path
+    with pytest.raises(UserError, match=r"cannot be a run folder|not an earwitness ledger"):
+        Ledger.create(folder / "ledger.sqlite")

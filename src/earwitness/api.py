@@ -1,10 +1,9 @@
 """The same through Python: ``earwitness.judge(...)`` mirrors ``earwitness judge order``."""
 
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from earwitness import manifest as manifests
 from earwitness import runner
@@ -12,8 +11,10 @@ from earwitness.errors import UserError
 from earwitness.ledger import Ledger, StoredItem
 from earwitness.listeners import open_listener
 from earwitness.report import build as reports
+from earwitness.report import tables
 from earwitness.tasks import order, settings
 from earwitness.tasks.rows import Summary
+from earwitness.tasks.summary import SPECS
 
 if TYPE_CHECKING:
     import polars
@@ -55,7 +56,11 @@ def _frame(path: Path) -> "polars.DataFrame":
     import polars
 
     names = dict.fromkeys(("system", "sample_id", "cluster"), polars.String)  # "007" is a name, not a number
-    return polars.read_csv(path, infer_schema_length=None, schema_overrides=names)
+    frame = polars.read_csv(path, infer_schema_length=None, schema_overrides=names)
+    # The apostrophe that keeps spreadsheets from running a cell (report.cells.safe) is not part of the text.
+    return frame.with_columns(
+        polars.col(polars.String).str.replace(r"^'(\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r])", "$1")
+    )
 
 
 def judge(
@@ -100,27 +105,23 @@ def judge(
     Raises:
         UserError: Before any work, naming every fault of the input.
     """
+    given = dict(locals())
     if task != "order":
         raise UserError(f"there is no task {task!r}.", "Known: order.")
-    for name, value in (("repeats", repeats), ("limit", limit), ("workers", workers)):
-        if value is not None and value < 1:
-            raise UserError(f"{name} must be at least 1, not {value}.")
+    for name, least in (("repeats", 1), ("limit", 1), ("workers", 1), ("seed", 0)):
+        if given[name] is not None and given[name] < least:
+            raise UserError(f"{name} must be at least {least}, not {given[name]}.")
     checked = _manifest(manifest, prompts, outputs, id_from, rename or {})
+    options = options or reports.Options()
+    tables.check(options.table, SPECS, [item.system for item in checked.items])
     if limit is not None:
         checked = manifests.limited(checked, limit, seed)
     ear = open_listener(listener, weights=Path(weights) if weights else None, workers=workers)
+    ear.ready()
     folder = Path(run)
     with Ledger.create(folder / "ledger.sqlite") as ledger:
-        hearer = settings.begin(
-            ledger,
-            ear,
-            task=task,
-            seed=seed,
-            repeats=repeats,
-            command=command or _command(task, manifest, folder, listener, seed),
-            notes=checked.notes,
-        )
-        ledger.add_items(checked.items)
+        hearer = settings.begin(ledger, ear, checked, task=task, seed=seed, repeats=repeats, command=command)
+        del checked  # ten thousand rows are in the ledger now
 
         def plan(stored: StoredItem) -> list[runner.Ask]:
             return list(order.plan(hearer, stored.item))
@@ -171,6 +172,8 @@ def _manifest(
     return manifests.from_outputs(Path(prompts), folders, id_from=id_from, rename=rename)
 
 
-def _command(task: str, manifest: str | Path | None, folder: Path, listener: str, seed: int) -> str:
-    words = ["earwitness", "judge", task, *([str(manifest)] if manifest else []), "-o", str(folder)]
-    return shlex.join([*words, "--listener", listener, "--seed", str(seed)])
+def _call(given: Mapping[str, Any]) -> str:
+    """The Python call, without what was left at None or cannot be written down."""
+    kept = {name: value for name, value in given.items() if value not in (None, "") and not callable(value)}
+    told = (f"{name}={str(value) if isinstance(value, Path) else value!r}" for name, value in kept.items())
+    return f"earwitness.judge({', '.join(told)})"

@@ -8,13 +8,14 @@ it. Captions and paths are kept, so every output can be rebuilt from the file; s
 import fcntl
 import hashlib
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from earwitness.errors import InputFaults, UserError
+from earwitness.errors import UserError
 from earwitness.listeners.base import Hearing, Unheard
 from earwitness.manifest import Item
 
@@ -106,8 +107,13 @@ class Ledger:
         Raises:
             UserError: If another process writes to it, or it is not a ledger of this version.
         """
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = (path.parent / "ledger.lock").open("w")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lock = (path.parent / "ledger.lock").open("w")
+        except OSError as fault:
+            raise UserError(
+                f"{path.parent} cannot be a run folder: {fault.strerror}.", "Choose another with -o."
+            ) from fault
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -116,13 +122,14 @@ class Ledger:
                 f"{path.parent} is in use by another earwitness process.",
                 "Wait for it to end, or choose another run folder with -o.",
             ) from None
-        fresh = not path.exists() or path.stat().st_size == 0
-        db = _connect(path, f"file:{_quoted(path)}?mode=rwc")
-        db.execute(f"PRAGMA journal_mode = {'DELETE' if _on_network(path) else 'WAL'}")
-        db.execute("PRAGMA synchronous = NORMAL")
-        if fresh:
-            with db:
+        db = _connect(path, "rwc")
+        try:
+            db.execute(f"PRAGMA journal_mode = {'DELETE' if _on_network(path) else 'WAL'}")
+            db.execute("PRAGMA synchronous = NORMAL")
+            if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 db.executescript(f"BEGIN; {SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
+        except sqlite3.DatabaseError as fault:
+            raise _no_ledger(path, fault) from fault
         _check_version(path, db)
         return cls(path, db, lock)
 
@@ -137,7 +144,10 @@ class Ledger:
             raise UserError(
                 f"{path.parent} holds no run: {path.name} is missing.", "Name a folder made with -o."
             )
-        db = _connect(path, f"file:{_quoted(path)}?mode=rw")  # reading a WAL file needs its index
+        writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+        waiting = path.with_name(path.name + "-wal").exists()
+        # Reading a WAL file needs its index beside it; on a read-only disk a closed one is read as it is.
+        db = _connect(path, "rw" if writable else "ro" if waiting else "ro&immutable=1")
         _check_version(path, db)
         return cls(path, db, None)
 
@@ -156,41 +166,48 @@ class Ledger:
 
     def meta(self) -> dict[str, Any]:
         """The run's settings, by name."""
-        return {name: json.loads(value) for name, value in self._db.execute("SELECT name, value FROM meta")}
+        rows = self._db.execute("SELECT name, value FROM meta ORDER BY name")
+        return {name: json.loads(value) for name, value in rows}
 
-    def set_meta(self, values: Mapping[str, Any]) -> None:
-        rows = [(name, json.dumps(value, sort_keys=True, allow_nan=False)) for name, value in values.items()]
+    def begin(self, meta: Mapping[str, Any], items: Iterable[Item]) -> None:
+        """Keep the run's settings and its items, new ones and known ones alike, all or nothing.
+
+        What may not change is checked before: see :meth:`changed_rows` and :meth:`changed_files`.
+        """
+        settings = [
+            (name, json.dumps(value, sort_keys=True, allow_nan=False)) for name, value in meta.items()
+        ]
+        rows = ((i.system, i.sample_id, json.dumps(_row(i), ensure_ascii=False)) for i in items)
         with self._db:
-            self._db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
+            self._db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", settings)
+            self._db.executemany(
+                "INSERT INTO items (system, sample_id, row) VALUES (?, ?, ?)"
+                " ON CONFLICT (system, sample_id) DO UPDATE SET row = excluded.row",
+                rows,
+            )
+
+    def changed_rows(self, items: Iterable[Item]) -> list[str]:
+        """Every difference between rows given and rows kept, in words.
+
+        A clip may have moved: another path with the content that was heard is no change.
+        """
+        changes = []
+        for item in items:
+            kept = self._db.execute(
+                f"SELECT {ITEM_COLUMNS} FROM items WHERE system = ? AND sample_id = ?",
+                (item.system, item.sample_id),
+            ).fetchone()
+            if kept:
+                changes += _changes(_stored(kept), item)
+        return changes
+
+    def changed_files(self) -> list[str]:
+        """Every file whose content is not what was heard, in words."""
+        heard = "SELECT 1 FROM item_hearings h WHERE h.item_id = items.item_id AND h.reason = ''"
+        rows = self._db.execute(f"SELECT {ITEM_COLUMNS} FROM items WHERE EXISTS ({heard})")
+        return [fault for row in rows if (fault := _changed_file(_stored(row)))]
 
     # --- items -----------------------------------------------------------------------------------
-
-    def add_items(self, items: Iterable[Item]) -> int:
-        """Add what is new; rows already there must be the same.
-
-        Returns:
-            How many were added.
-
-        Raises:
-            InputFaults: Naming every changed row with its old and new value; nothing is added.
-        """
-        known = {(s.item.system, s.item.sample_id): s.item for s in self.items()}
-        fresh, faults = [], []
-        for item in items:
-            before = known.get((item.system, item.sample_id))
-            if before is None:
-                fresh.append((item.system, item.sample_id, json.dumps(_row(item), ensure_ascii=False)))
-            else:
-                faults += _changes(before, item)
-        if faults:
-            raise InputFaults(
-                f"{self.path.parent}: rows have changed since this run began",
-                faults,
-                "Undo the change, or judge into a new run folder with -o.",
-            )
-        with self._db:
-            self._db.executemany("INSERT INTO items (system, sample_id, row) VALUES (?, ?, ?)", fresh)
-        return len(fresh)
 
     def items(self) -> Iterator[StoredItem]:
         """Every item, in the order it was added."""
@@ -303,27 +320,46 @@ def _row(item: Item) -> dict[str, Any]:
     return {**asdict(item), "audio": str(item.audio)}
 
 
-def _changes(before: Item, after: Item) -> list[str]:
-    old, new = _row(before), _row(after)
+def _changes(kept: StoredItem, item: Item) -> list[str]:
+    old, new = _row(kept.item), _row(item)
+    differ = [name for name in old if name != "row" and old[name] != new[name]]  # rows may change places
+    if differ == ["audio"] and kept.file_hash in (None, file_hash(item.audio)):
+        return []
     return [
-        f"system {before.system!r}, sample {before.sample_id!r}: "
-        f"{name} was {old[name]!r}, is now {new[name]!r}"
-        for name in old
-        if name != "row" and old[name] != new[name]  # a row may move within the manifest
+        f"system {item.system!r}, sample {item.sample_id!r}: {name} was {old[name]!r}, is now {new[name]!r}"
+        for name in differ
     ]
 
 
-def _quoted(path: Path) -> str:
-    return str(path.absolute()).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+def file_hash(path: Path) -> str:
+    """sha256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _connect(path: Path, uri: str) -> sqlite3.Connection:
+def _changed_file(stored: StoredItem) -> str:
+    path = stored.item.audio
     try:
-        return sqlite3.connect(uri, uri=True, timeout=30)
+        stat = path.stat()
+        same = (stat.st_size, stat.st_mtime_ns) == (stored.file_size, stored.file_mtime_ns)
+        if same or file_hash(path) == stored.file_hash:
+            return ""
+    except OSError:
+        return ""  # gone: what was heard stands, and the page says that the file is missing
+    return f"{path}: its content is not what was heard (sha256 was {(stored.file_hash or '')[:12]}…)"
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    quoted = str(path.absolute()).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    try:
+        # A listener may draw its calls, and so our reads, from a thread of its own; one at a time.
+        return sqlite3.connect(f"file:{quoted}?mode={mode}", uri=True, timeout=30, check_same_thread=False)
     except sqlite3.OperationalError as fault:
-        raise UserError(
-            f"{path}: cannot be opened: {fault}", "Check that the folder can be written to."
-        ) from fault
+        raise UserError(f"{path}: cannot be opened: {fault}.", "Check the folder's permissions.") from fault
+
+
+def _no_ledger(path: Path, fault: Exception) -> UserError:
+    return UserError(f"{path}: not an earwitness ledger: {fault}.", "Name a run folder made with -o.")
 
 
 def _check_version(path: Path, db: sqlite3.Connection) -> None:

@@ -5,20 +5,18 @@ file is decoded once, just before it is heard. What is in the ledger already is 
 except what ended in ``transport`` or ``budget``, or anything unheard when ``retry`` is set.
 """
 
-import hashlib
 import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from pydantic import ValidationError
 
 from earwitness import audio
-from earwitness.errors import InputFaults, UnusableAudio
-from earwitness.ledger import Ledger, StoredItem, content_key
+from earwitness.errors import EarwitnessError, UnusableAudio
+from earwitness.ledger import Ledger, StoredItem, content_key, file_hash
 from earwitness.listeners.base import RETRIED, Call, Hearing, Listener, Needs, Unheard
 from earwitness.questions import QUESTIONS
 
@@ -62,24 +60,8 @@ def run(
         seed: Shuffles the order of items.
         retry: Ask again whatever ended unheard, not only what failed in transport.
         progress: Called with (items finished, items to do).
-
-    Raises:
-        InputFaults: If a file heard earlier has changed since.
     """
-    todo: list[int] = []
-    faults: list[str] = []
-    for stored in ledger.items():
-        fault = _changed(stored)
-        if fault:
-            faults.append(fault)
-        elif _missing(ledger, stored, plan(stored), retry):
-            todo.append(stored.item_id)
-    if faults:
-        raise InputFaults(
-            f"{ledger.path.parent}: files have changed since they were heard",
-            faults,
-            "Put the files back, or judge into a new run folder with -o.",
-        )
+    todo = [s.item_id for s in ledger.items() if _missing(ledger, s, plan(s), retry)]
     np.random.default_rng(seed).shuffle(todo)
     return _Run(ledger, listener, plan, retry, progress, len(todo)).hear(todo)
 
@@ -143,10 +125,10 @@ class _Run:
     def _read(self, stored: StoredItem) -> audio.Clip:
         """Decode the item's file and keep its facts; raises UnusableAudio with the reason kept too."""
         path, needs = stored.item.audio, self.listener.needs
-        size = mtime_ns = file_hash = None
+        size = mtime_ns = digest = None
         try:
             stat = path.stat()
-            size, mtime_ns, file_hash = stat.st_size, stat.st_mtime_ns, _file_hash(path)
+            size, mtime_ns, digest = stat.st_size, stat.st_mtime_ns, file_hash(path)
             clip = audio.read(path)
             _check_length(clip, needs)
         except OSError as fault:
@@ -155,10 +137,10 @@ class _Run:
             unusable = fault
         else:
             facts = _facts(clip, needs)
-            self.ledger.set_file(stored.item_id, size, mtime_ns, file_hash, clip.pcm_hash, facts)
+            self.ledger.set_file(stored.item_id, size, mtime_ns, digest, clip.pcm_hash, facts)
             return clip
         facts = {"reason": unusable.reason, "detail": unusable.detail}
-        self.ledger.set_file(stored.item_id, size, mtime_ns, file_hash, None, facts)
+        self.ledger.set_file(stored.item_id, size, mtime_ns, digest, None, facts)
         raise unusable
 
     def _key(self, pcm_hash: str, ask: Ask) -> str:
@@ -208,11 +190,15 @@ def _answers(listener: Listener, calls: Iterable[Call]) -> Iterator[tuple[str, H
             for key, answer in listener.hear(source):
                 del in_flight[key]
                 yield key, answer
+            for key in in_flight:
+                yield key, Unheard("transport", "the listener gave no answer")
             return
+        except EarwitnessError:
+            raise
         except Exception as fault:
             if our_faults or not in_flight:
                 raise
-            log.exception("the listener failed")
+            log.error("the listener failed: %r", fault)
             stranded = list(in_flight.values())
             in_flight.clear()
             if len(stranded) == 1:
@@ -249,26 +235,6 @@ def _missing(ledger: Ledger, stored: StoredItem, asks: Sequence[Ask], retry: boo
 
 def _asked_again(reason: str, retry: bool) -> bool:
     return reason in RETRIED or (retry and bool(reason))
-
-
-def _changed(stored: StoredItem) -> str:
-    """Why an already heard file cannot be taken for the same, or empty."""
-    if stored.file_hash is None:
-        return ""
-    path = stored.item.audio
-    try:
-        stat = path.stat()
-        same = (stat.st_size, stat.st_mtime_ns) == (stored.file_size, stored.file_mtime_ns)
-        if same or _file_hash(path) == stored.file_hash:
-            return ""
-    except OSError:
-        return ""  # gone: what was heard stands, and the page says that the file is missing
-    return f"{path}: its content is not what was heard (sha256 was {stored.file_hash[:12]}…)"
-
-
-def _file_hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _check_length(clip: audio.Clip, needs: Needs) -> None:

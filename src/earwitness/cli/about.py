@@ -58,7 +58,9 @@ def doctor(
     sound = synth.render("siren", seed=0)
     samples = np.asarray(sound, dtype=np.float32)[np.newaxis]
     clip = Clip(samples, synth.RATE_HZ, pcm_hash(samples, synth.RATE_HZ))
-    [(_, answer)] = Yamnet(weights=weights).hear([Call("doctor", (clip,), "events")])
+    ear = Yamnet(weights=weights)
+    ear.ready()
+    [(_, answer)] = ear.hear([Call("doctor", (clip,), "events")])
     if not isinstance(answer, Hearing):
         typer.echo(f"FAULT yamnet did not hear: {answer.reason}: {answer.detail}")
         raise typer.Exit(2)

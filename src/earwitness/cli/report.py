@@ -52,6 +52,7 @@ def failures(
       earwitness failures run --system base --kind reversed
     """
     from earwitness.report.build import items
+    from earwitness.report.cells import one_line
     from earwitness.scores.order import KINDS
 
     if kind is not None and kind not in KINDS:
@@ -64,7 +65,7 @@ def failures(
         if wanted and system in (None, row.system) and kind in (None, row.error_kind):
             count += 1
             what = row.reason if unheard else row.error_kind
-            typer.echo("\t".join((what, row.system, row.sample_id, row.audio, row.detail)))
+            typer.echo("\t".join(map(one_line, (what, row.system, row.sample_id, row.audio, row.detail))))
     if system is not None and system not in systems:
         raise UserError(f"{run}: no system {system!r} in this run.", f"Known: {', '.join(sorted(systems))}.")
     typer.echo(f"{count} {'unheard' if unheard else 'failures'}", err=True)

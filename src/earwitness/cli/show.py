@@ -85,16 +85,18 @@ def print_result(result: "Result") -> None:
     from rich.console import Console
 
     from earwitness.report import terminal
+    from earwitness.report.cells import one_line
 
     console = Console()
     for table in terminal.tables(result.summary):
         console.print(table)
     for note in result.summary.notes:
-        console.print(f"- {note}", markup=False, highlight=False)
+        console.print(f"- {one_line(note)}", markup=False, highlight=False)
     if result.counts:
         counts = result.counts
         console.print(
-            f"\nHeard {counts.asked} clips, {counts.reused} taken from identical sound or an earlier run.",
+            f"\nHeard {counts.asked} clips; {counts.reused} have the same sound as others; "
+            f"{counts.unheard} unheard.",
             highlight=False,
         )
     console.print(
@@ -132,10 +134,6 @@ def report_options(
     from earwitness.report.build import Options
     from earwitness.report.tables import TableOptions
 
-    if not 0 < level < 1:
-        raise UserError(
-            f"--level {level} is no confidence level.", "Give a number between 0 and 1, such as 0.95."
-        )
     table = TableOptions(
         columns=tuple(c.strip() for c in columns.split(",")) if columns else None,
         decimals=decimals,

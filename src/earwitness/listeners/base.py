@@ -125,6 +125,14 @@ class Listener(Protocol):
         """Its own accuracy on known truth in a sentence, with the conditions; empty if not measured."""
         ...
 
+    def ready(self) -> None:
+        """Load what hearing needs, so that a run which cannot hear stops before any work.
+
+        Raises:
+            UserError: Naming what is missing and the remedy.
+        """
+        ...
+
     def hear(self, calls: Iterable[Call]) -> Iterator[tuple[str, Hearing | Unheard]]:
         """Answer every call, in any order, drawing calls lazily so that memory stays flat."""
         ...

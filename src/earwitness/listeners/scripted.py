@@ -58,6 +58,9 @@ class Scripted:
     def settings(self) -> Mapping[str, Any]:
         return {"resolution_s": self.needs.resolution_s}
 
+    def ready(self) -> None:
+        """The script was read when the listener was made."""
+
     def hear(self, calls: Iterable[Call]) -> Iterator[tuple[str, Hearing | Unheard]]:
         for call in calls:
             yield call.call_id, self._answer(call)

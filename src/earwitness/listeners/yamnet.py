@@ -86,6 +86,14 @@ class Yamnet:
         table = labels_table()
         return frozenset(name for name, group in zip(table.labels, table.groups, strict=True) if group)
 
+    def ready(self) -> None:
+        """Load the model; fetches the weights the first time.
+
+        Raises:
+            UserError: If the weights cannot be had (see weights.yamnet).
+        """
+        _ = self._model
+
     def hear(self, calls: Iterable[Call]) -> Iterator[tuple[str, Hearing | Unheard]]:
         """Answer every call, as they are done; calls are drawn as there is room for them.
 

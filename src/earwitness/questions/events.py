@@ -12,7 +12,7 @@ Seconds = Annotated[float, Field(ge=0)]
 class HeardEvent(Reply):
     """One heard sound; times in seconds from the start of the clip."""
 
-    label: Annotated[str, Field(min_length=1)]
+    label: Annotated[str, Field(pattern=r"\S")]
     onset_s: Seconds
     offset_s: Seconds
     confidence: Annotated[float, Field(ge=0, le=1)]

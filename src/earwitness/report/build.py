@@ -35,6 +35,13 @@ class Options:
     draws: int = 10_000
     unclaimed: bool = False
 
+    def __post_init__(self) -> None:
+        if not 0 < self.level < 1:
+            raise UserError(f"level {self.level} is no confidence level.", "Give one such as 0.95.")
+        for name in ("spectrograms", "draws"):
+            if getattr(self, name) < 0:
+                raise UserError(f"{name} must not be negative.", "Give 0 or more.")
+
 
 def items(folder: Path, unclaimed: bool = False) -> Iterator[ItemRow]:
     """Every scored item of a run, one at a time (``unclaimed``: see :class:`Options`).
@@ -67,7 +74,7 @@ def build(folder: Path, options: Options | None = None, progress: Progress | Non
         progress: Called with (clips put on the page, all clips).
 
     Raises:
-        UserError: If the folder holds no run, or a column is unknown.
+        UserError: If the folder holds no run, or a column or system is unknown.
     """
     options = options or Options()
     with open_run(folder) as ledger:
@@ -76,7 +83,7 @@ def build(folder: Path, options: Options | None = None, progress: Progress | Non
         summary = summarise(
             order.rows(ledger, hearer),
             listener=about["name"],
-            measured=about["measured"],
+            measured=meta["measured"],
             manifest_notes=meta["notes"],
             unclaimed=options.unclaimed,
             seed=meta["seed"],
@@ -120,14 +127,15 @@ def _facts(meta: dict[str, Any], options: Options) -> dict[str, Any]:
         "listener": {k: about[k] for k in ("name", "version", "settings", "resolution_s", "detector")},
         "level": options.level,
         "draws": options.draws,
-        "calibration": about["measured"] or None,
-        "prompt_hashes": {} if about["detector"] else {"alignment": meta["questions"]["alignment"]},
+        "calibration": meta["measured"] or None,
+        "prompt_hashes": {} if about["detector"] else meta["questions"],
     }
 
 
 def _write_items(path: Path, rows: Iterable[ItemRow]) -> None:
     """One row an item: verdict, reason and every number, for the user's own analysis."""
     names = [spec.name for spec in SPECS]
+    names.insert(names.index("alignment") + 1, "alignment_reversed")
     head = ["system", "sample_id", "status", "reason", "verdict", "error_kind", "detail", "caption",
             "reversed_caption", "audio", "duration_s", "cluster", *names, "warnings"]  # fmt: skip
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -146,7 +154,7 @@ def _write_items(path: Path, rows: Iterable[ItemRow]) -> None:
 
 
 def _reply_fields(hearer: order.Hearer) -> list[str]:
-    return list(QUESTIONS["events" if hearer.detector else "alignment"].reply.model_fields)
+    return ["detail", *QUESTIONS["events" if hearer.detector else "alignment"].reply.model_fields]
 
 
 def _replies(ledger: Ledger, hearer: order.Hearer) -> Iterator[dict[str, Any]]:
@@ -155,10 +163,9 @@ def _replies(ledger: Ledger, hearer: order.Hearer) -> Iterator[dict[str, Any]]:
         base = {"task": "order", "system": item.system, "sample_id": item.sample_id, "listener": hearer.name}
         heard = ledger.heard(item_id)
         if not heard:
-            not_asked = order.stated(item).not_applicable
-            reason = f"not_applicable: {not_asked}" if not_asked else "transport: not heard yet"
-            yield {**base, "side": "", "caption": item.caption, "repeat": "", "reason": reason}
+            not_asked = order.of_item(item).not_applicable
+            why = {"reason": "not_applicable", "detail": not_asked} if not_asked else order.NOT_HEARD_YET
+            yield {**base, "side": "", "caption": item.caption, "repeat": "", **why}
         for h in heard:
-            reason = f"{h.reason}: {h.detail}" if h.reason else ""
             row = {**base, "side": h.side, "caption": h.caption or item.caption, "repeat": h.repeat}
-            yield {**row, "reason": reason, **h.reply}
+            yield {**row, "reason": h.reason, "detail": h.detail, **h.reply}

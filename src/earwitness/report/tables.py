@@ -203,19 +203,28 @@ def summary_csv(summary: Summary) -> str:
     return text.getvalue()
 
 
-def grid(summary: Summary, options: TableOptions) -> Grid:
-    """The table that the options describe.
+def check(options: TableOptions, specs: Sequence[MetricSpec], systems: Sequence[str]) -> None:
+    """Make sure that a table can be made, before anything is heard for it.
 
     Raises:
         UserError: Naming a column or system that does not exist, or decimals out of range.
     """
+    _check("column", options.columns or (), [*(spec.name for spec in specs), "coverage", *_COUNTS])
+    _check("system", options.names, systems)
+    if options.decimals is not None and not 0 <= options.decimals <= 12:
+        raise UserError(f"{options.decimals} decimals cannot be shown.", "Give a number from 0 to 12.")
+
+
+def grid(summary: Summary, options: TableOptions) -> Grid:
+    """The table that the options describe.
+
+    Raises:
+        UserError: As :func:`check`.
+    """
+    check(options, summary.specs, [row.system for row in summary.rows])
     specs = {spec.name: spec for spec in (*summary.specs, _COVERAGE)}
     usual = _DEFAULT_COLUMNS.get(summary.task, (*(s.name for s in summary.specs), *_COUNTS, "coverage"))
     columns = usual if options.columns is None else options.columns
-    _check("column", columns, [*specs, *_COUNTS])
-    _check("system", options.names, [row.system for row in summary.rows])
-    if options.decimals is not None and not 0 <= options.decimals <= 12:
-        raise UserError(f"{options.decimals} decimals cannot be shown.", "Give a number from 0 to 12.")
     rows = ranked(summary)
     shown = [
         _count_column(rows, name) if name in _COUNTS else _metric_column(rows, specs[name], options)

@@ -6,7 +6,7 @@ when scoring, so a run can be scored again from its ledger alone.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -19,6 +19,9 @@ from earwitness.scores import order, presence
 from earwitness.tasks.rows import NOT_APPLICABLE, SCORED, UNHEARD, Asked, ItemRow
 
 CLIP, CAPTION, REVERSED = "clip", "caption", "reversed"
+ANY_TIME = -1
+"""Place of a sound that the caption names outside its order, such as music in the background."""
+NOT_HEARD_YET = {"reason": "transport", "detail": "not heard yet: the run was interrupted"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,10 @@ class Hearer:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """The order an item states: its phrases, their precedences, the reversal; or why there is none."""
+    """The order an item states: its phrases, their precedences, the reversal; or why there is none.
+
+    ``places`` numbers the phrases along the stated sequence; those of one place come in any order.
+    """
 
     caption: str
     reversed_caption: str
@@ -52,62 +58,103 @@ class Stated:
     cluster: str
 
 
-def stated(item: Item) -> Stated:
-    """Read an item's order from its ``first``/``second`` columns or else from its caption."""
-    cluster = item.pair_id or " ".join(item.caption.casefold().split())
-    parsed = captions.parse(item.caption)
-    given = item.first and item.second
-    if given:
-        caption = item.caption or f"{item.first} followed by {item.second}"
-        phrases: tuple[str, ...] = (item.first, item.second)
-        places: tuple[int, ...] = (0, 1)
-        precedences: tuple[tuple[int, int], ...] = ((0, 1),)
-        fault = _contradiction(parsed, item)
+@lru_cache(maxsize=16384)
+def stated(caption: str, reversed_caption: str, first: str, second: str, pair_id: str) -> Stated:
+    """Read an order from ``first`` and ``second`` or else from the caption."""
+    parsed = captions.parse(caption)
+    if first and second:
+        said = _of_columns(parsed, caption, first, second)
     else:
-        caption = item.caption
-        phrases = tuple(phrase.text for phrase in parsed.phrases)
-        places = tuple(
-            next(place for place, group in enumerate(parsed.groups) if index in group)
-            for index in range(len(phrases))
-        )
-        precedences, fault = parsed.precedences, parsed.reason
-    reversal = item.reversed_caption
+        said = _of_caption(parsed, caption)
+    fault, reversal = said.not_applicable, reversed_caption
     if not fault and not reversal:
         try:
-            reversal = f"{item.second} followed by {item.first}" if given else captions.reverse(item.caption)
+            reversal = _reversal(parsed, said)
         except ValueError as cannot:
             fault = f"the caption cannot be reversed: {cannot}"
-    if not fault and item.reversed_caption and _same_order(parsed, captions.parse(reversal)):
-        fault = "the reversed caption states the same order as the caption"
-    return Stated(caption, reversal, phrases, places, precedences, fault, cluster)
+    if not fault and reversed_caption:
+        fault = _no_reversal(said, captions.parse(reversed_caption))
+    cluster = pair_id or " ".join(said.caption.casefold().split())
+    return replace(said, reversed_caption=reversal, not_applicable=fault, cluster=cluster)
+
+
+def of_item(item: Item) -> Stated:
+    """The order an item states (see :func:`stated`)."""
+    return stated(item.caption, item.reversed_caption, item.first, item.second, item.pair_id)
+
+
+def _of_caption(parsed: captions.Parsed, caption: str) -> Stated:
+    places = [ANY_TIME] * len(parsed.phrases)
+    for place, group in enumerate(parsed.groups):
+        for index in group:
+            places[index] = place
+    phrases = tuple(phrase.text for phrase in parsed.phrases)
+    return Stated(caption, "", phrases, tuple(places), parsed.precedences, parsed.reason, "")
+
+
+def _of_columns(parsed: captions.Parsed, caption: str, first: str, second: str) -> Stated:
+    """The two columns state the order; a caption that states the reverse is a fault of the data."""
+    fault = ""
+    if _same(first, second):
+        fault = "the columns first and second name the same sound"
+    elif not parsed.reason and _same_groups([[second], [first]], [[text] for text in _sequence(parsed)]):
+        fault = "the caption states the order of the columns first and second the other way round"
+    caption = caption or f"{first} followed by {second}"
+    return Stated(caption, "", (first, second), (0, 1), ((0, 1),), fault, "")
+
+
+def _reversal(parsed: captions.Parsed, said: Stated) -> str:
+    """The reversed caption, in the caption's own words where they state what the item states."""
+    if _same_groups([[phrase] for phrase in said.phrases], [[text] for text in _sequence(parsed)]):
+        return captions.reverse(said.caption)
+    if len(said.phrases) == 2 and said.precedences == ((0, 1),):
+        return f"{said.phrases[1]} followed by {said.phrases[0]}"
+    return captions.reverse(said.caption)
+
+
+def _no_reversal(said: Stated, reversal: captions.Parsed) -> str:
+    """Why a given reversed caption does not reverse the caption, or empty."""
+    if reversal.reason:
+        return f"the reversed caption states no order: {reversal.reason}"
+    groups: dict[int, list[str]] = {}
+    for phrase, place in zip(said.phrases, said.places, strict=True):
+        groups.setdefault(place, []).append(phrase)
+    groups.pop(ANY_TIME, None)
+    forward = [groups[place] for place in sorted(groups)]
+    backward = [[reversal.phrases[index].text for index in group] for group in reversal.groups]
+    if _same_groups(forward[::-1], backward):
+        return ""
+    if _same_groups(forward, backward):
+        return "the reversed caption states the same order as the caption"
+    return "the reversed caption does not state the caption's events in reversed order"
+
+
+def _same_groups(some: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> bool:
+    return len(some) == len(others) and all(
+        len(a) == len(b) and all(any(_same(x, y) for y in b) for x in a)
+        for a, b in zip(some, others, strict=True)
+    )
+
+
+def _same(phrase: str, other: str) -> bool:
+    """Two phrases for one sound: they ask for a label in common, or share a word if either has none."""
+    mine, theirs = _labels(phrase), _labels(other)
+    if mine and theirs:
+        return not mine.isdisjoint(theirs)
+    words = set(phrase.casefold().split()) & set(other.casefold().split())
+    return bool(words - {"a", "an", "the", "of", "is", "sound"})
 
 
 def _sequence(parsed: captions.Parsed) -> list[str]:
-    return [parsed.phrases[index].text.casefold() for group in parsed.groups for index in group]
-
-
-def _same_order(parsed: captions.Parsed, reversal: captions.Parsed) -> bool:
-    return not parsed.reason and not reversal.reason and _sequence(parsed) == _sequence(reversal)
-
-
-def _contradiction(parsed: captions.Parsed, item: Item) -> str:
-    """A caption that states the columns' two sounds the other way round is a fault of the data."""
-    if parsed.reason or len(parsed.phrases) != 2:
-        return ""
-    said = [_labels(text) for text in _sequence(parsed)]
-    columns = [_labels(item.first), _labels(item.second)]
-    if all(said) and said == columns[::-1] and said != columns:
-        return "the caption states the order of the columns first and second the other way round"
-    return ""
+    return [parsed.phrases[index].text for group in parsed.groups for index in group]
 
 
 _labels = lru_cache(maxsize=65536)(labels.find)
-_stated = lru_cache(maxsize=1024)(stated)
 
 
 def plan(hearer: Hearer, item: Item) -> Sequence[Ask]:
     """What to ask about an item: nothing if it states no order; a detector hears the clip once."""
-    said = _stated(item)
+    said = of_item(item)
     if said.not_applicable:
         return ()
     if hearer.detector:
@@ -125,7 +172,7 @@ def rows(ledger: Ledger, hearer: Hearer) -> Iterator[ItemRow]:
 
 
 def _row(stored: StoredItem, heard: Sequence[Heard], hearer: Hearer) -> ItemRow:
-    item, said = stored.item, _stated(stored.item)
+    item, said = stored.item, of_item(stored.item)
     sets = [labels.heard_as(_labels(phrase)) for phrase in said.phrases]
     row: dict[str, Any] = {
         "item_id": stored.item_id,
@@ -197,7 +244,7 @@ def _unheard(heard: Sequence[Heard], hearer: Hearer) -> tuple[str, str]:
     if _repeats(heard, hearer):
         return "", ""
     fault = next((h for h in heard if h.reason), None)
-    return (fault.reason, fault.detail) if fault else ("transport", "not heard yet: the run was interrupted")
+    return (fault.reason, fault.detail) if fault else (NOT_HEARD_YET["reason"], NOT_HEARD_YET["detail"])
 
 
 def _events(heard: Heard) -> tuple[Event, ...]:

@@ -12,7 +12,8 @@ SCORED, NOT_APPLICABLE, UNHEARD = "scored", "not_applicable", "unheard"
 class Asked:
     """One event the caption asks for: its words, the labels that count as it, its place in the order.
 
-    ``place`` is 0 for the first; events that may come in any order share a place.
+    ``place`` is 0 for the first; events that may come in any order share a place; a negative place is
+    outside the stated order (a sound in the background).
     """
 
     phrase: str

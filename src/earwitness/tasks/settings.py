@@ -10,30 +10,33 @@ from earwitness import audio
 from earwitness.errors import InputFaults
 from earwitness.ledger import Ledger
 from earwitness.listeners.base import Listener
+from earwitness.manifest import Manifest
 from earwitness.questions import QUESTIONS
 from earwitness.tasks.order import Hearer
 
-FIXED = ("task", "seed", "listener")
+FIXED = ("task", "seed", "listener", "questions")
 """Settings that a run keeps for good; repeats may grow."""
 
 
 def begin(
     ledger: Ledger,
     listener: Listener,
+    manifest: Manifest,
     *,
     task: str,
     seed: int,
     repeats: int,
     command: str,
-    notes: Sequence[str],
 ) -> Hearer:
-    """Write the run's settings, or check that they are those it began with.
+    """Keep the run's settings and items, or check that they are those it began with.
 
     A detector hears a clip once: it answers the same every time, so repeats are for judges.
 
     Raises:
-        InputFaults: Naming each setting that differs, with both values; nothing is changed.
+        InputFaults: Naming each setting, row or file that differs, old and new; nothing is changed.
     """
+    detector = listener.needs.detector
+    questions = ["events"] if detector else ["alignment"]
     meta = {
         "task": task,
         "seed": seed,
@@ -42,33 +45,37 @@ def begin(
             "version": listener.version,
             "settings": dict(listener.settings),
             "resolution_s": listener.needs.resolution_s,
-            "detector": listener.needs.detector,
+            "detector": detector,
             "known_labels": sorted(listener.known_labels),
-            "measured": listener.measured,
         },
+        "questions": {name: QUESTIONS[name].fingerprint for name in questions},
     }
     before = ledger.meta()
+    run = ledger.path.parent
     if before:
-        faults = [fault for name in FIXED for fault in _differences(name, before.get(name), meta[name])]
-        if faults:
-            raise InputFaults(
-                f"{ledger.path.parent}: this run was begun with other settings",
-                faults,
-                "Use the settings it began with, or judge into a new run folder with -o.",
-            )
-    else:
-        meta["started"] = datetime.datetime.now(datetime.UTC).date().isoformat()
-    ledger.set_meta(
-        meta
-        | {
-            "repeats": 1 if listener.needs.detector else max(repeats, before.get("repeats", 0)),
-            "command": command,
-            "notes": list(notes),
-            "questions": {name: question.fingerprint for name, question in QUESTIONS.items()},
-            "versions": versions(),
-        }
-    )
+        changed = [fault for name in FIXED for fault in _differences(name, before[name], meta[name])]
+        _refuse(f"{run}: this run was begun with other settings", changed, "Use the settings it began with")
+        _refuse(f"{run}: rows have changed since this run began", ledger.changed_rows(manifest.items))
+        _refuse(f"{run}: files have changed since they were heard", ledger.changed_files())
+    changing = {
+        "started": before.get("started", datetime.datetime.now(datetime.UTC).date().isoformat()),
+        "repeats": 1 if detector else max(repeats, before.get("repeats", 0)),
+        "command": command,
+        "notes": list(manifest.notes),
+        "measured": listener.measured,
+        "versions": versions(),
+    }
+    ledger.begin(meta | changing, manifest.items)
+    kept = len(ledger.item_ids()) - len(manifest.items)
+    if kept:
+        note = f"{kept} items judged earlier in this run are not in the manifest given last; they are kept"
+        ledger.begin({"notes": [*manifest.notes, note]}, ())
     return hearer(ledger)
+
+
+def _refuse(what: str, faults: Sequence[str], remedy: str = "Undo the change") -> None:
+    if faults:
+        raise InputFaults(what, faults, f"{remedy}, or judge into a new run folder with -o.")
 
 
 def hearer(ledger: Ledger, unclaimed: bool = False) -> Hearer:

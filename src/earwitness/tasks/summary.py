@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import combinations
 
 import numpy as np
@@ -39,11 +39,17 @@ SPECS = (
     MetricSpec("event_precision", "Precision", "share of heard events that are asked for"),
     MetricSpec("toa_lenient", "TOA (lenient)", "TOA where a wider label may stand in for an event"),
 )
-BOUNDED = frozenset(
-    {"toa", "toa_lenient", "alignment_win", "alignment_tie", "alignment_loss", "order_win", "order_tie",
-     "order_loss"}
-)  # fmt: skip
+BOUNDED = frozenset({"toa", "toa_lenient", "alignment_win", "alignment_loss", "order_win", "order_loss"})
 """Metrics of 0 or 1 an item, for which "every unheard item wrong, or right" has a meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """How intervals are drawn."""
+
+    level: float
+    draws: int
+    seed: int
 
 
 @dataclass(slots=True)
@@ -98,13 +104,12 @@ def summarise(
         draws: Bootstrap draws.
         alignment_scale: 0 to 1 for a detector's shares, 1 to 5 for a judge's marks.
     """
+    drawn = _Drawn(level, draws, seed)
     tallies: dict[str, _Tally] = {}
     for row in items:
         tallies.setdefault(row.system, _Tally()).add(row)
-    systems = tuple(
-        _system(name, tally, seed, level, draws, alignment_scale) for name, tally in tallies.items()
-    )
-    comparisons = _compare(tallies, seed, level, draws)
+    systems = tuple(_system(name, tally, drawn, alignment_scale) for name, tally in tallies.items())
+    comparisons = _compare(tallies, drawn)
     return Summary(
         task="order",
         listener=listener,
@@ -116,9 +121,7 @@ def summarise(
     )
 
 
-def _system(
-    name: str, tally: _Tally, seed: int, level: float, draws: int, alignment_scale: tuple[float, float]
-) -> SystemRow:
+def _system(name: str, tally: _Tally, drawn: _Drawn, alignment_scale: tuple[float, float]) -> SystemRow:
     counts = tally.counts
     n = sum(counts.values())
     applicable = n - counts[NOT_APPLICABLE]
@@ -131,12 +134,7 @@ def _system(
         coverage=counts[SCORED] / applicable if applicable else None,
         metrics={
             spec.name: _metric(
-                spec.name,
-                tally,
-                seed,
-                level,
-                draws,
-                alignment_scale if spec.name == "alignment" else (0.0, 1.0),
+                spec, tally, alignment_scale if spec.name == "alignment" else (0.0, 1.0), drawn
             )
             for spec in SPECS
         },
@@ -145,29 +143,27 @@ def _system(
     )
 
 
-def _metric(
-    name: str, tally: _Tally, seed: int, level: float, draws: int, bounds: tuple[float, float]
-) -> Metric:
-    values, clusters = tally.series(name)
-    unheard = tally.counts[UNHEARD]
+def _metric(spec: MetricSpec, tally: _Tally, bounds: tuple[float, float], drawn: _Drawn) -> Metric:
+    values, clusters = tally.series(spec.name)
+    unheard, scored = tally.counts[UNHEARD], tally.counts[SCORED]
     worst = best = None
-    if name in BOUNDED and len(values) + unheard:
-        worst = float(values.sum()) / (len(values) + unheard)
-        best = (float(values.sum()) + unheard) / (len(values) + unheard)
+    if spec.name in BOUNDED and len(values) == scored and scored + unheard:
+        least, most = float(values.sum()) / (scored + unheard), (values.sum() + unheard) / (scored + unheard)
+        worst, best = (least, float(most)) if spec.better > 0 else (float(most), least)
     if not len(values):
         return Metric(None, worst=worst, best=best)
-    interval = cluster_interval(values, clusters, level=level, draws=draws, seed=seed, bounds=bounds)
+    interval = cluster_interval(values, clusters, bounds=bounds, **asdict(drawn))
     low, high = (interval.low, interval.high) if interval else (None, None)
     return Metric(float(values.mean()), low, high, worst, best, len(values))
 
 
-def _compare(tallies: Mapping[str, _Tally], seed: int, level: float, draws: int) -> tuple[Comparison, ...]:
+def _compare(tallies: Mapping[str, _Tally], drawn: _Drawn) -> tuple[Comparison, ...]:
     """Every pair of systems on the clusters they share, Holm-corrected over the pairs."""
     pairs = list(combinations(tallies, 2))
     results = []
     for first, second in pairs:
         a, b = tallies[first].series("toa"), tallies[second].series("toa")
-        results.append(paired_difference(*a, *b, level=level, draws=draws, seed=seed))
+        results.append(paired_difference(*a, *b, **asdict(drawn)))
     tested = [result.p for result in results if result is not None]
     corrected = iter(holm(tested))
     comparisons = []
@@ -214,6 +210,6 @@ def _notes(
         elif row.coverage is not None and row.coverage < 0.95:
             reasons = ", ".join(f"{count} {reason}" for reason, count in row.unheard_reasons.items())
             notes.append(
-                f"{row.system}: only {row.coverage:.0%} of its applicable items were scored ({reasons})."
+                f"{row.system}: only {row.coverage:.1%} of its applicable items were scored ({reasons})."
             )
     return tuple(notes)
