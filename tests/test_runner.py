@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import earwitness
 from earwitness.errors import InputFaults, UserError
 from earwitness.ledger import SCHEMA_VERSION, Ledger
 from earwitness.listeners import open_listener
@@ -259,3 +260,15 @@ def test_a_place_that_cannot_be_a_run_folder_is_refused_by_name(tmp_path: Path, 
     folder = tmp_path / name if name == "a file" else tmp_path
     with pytest.raises(UserError, match=r"cannot be a run folder|not an earwitness ledger"):
         Ledger.create(folder / "ledger.sqlite")
+
+
+def test_a_ledger_of_version_1_is_read_and_reported(tmp_path: Path) -> None:
+    """Kept as it was written by the first version; later ones must still read it."""
+    dump = (Path(__file__).parent / "data" / "ledger_v1.sql").read_text(encoding="utf-8")
+    db = sqlite3.connect(tmp_path / "ledger.sqlite")
+    db.executescript(dump)
+    db.execute("PRAGMA user_version = 1")
+    db.close()
+    rows = {row.system: row for row in earwitness.rebuild(tmp_path).summary.rows}
+    assert (rows["ours"].scored, rows["ours"].unheard, rows["base"].not_applicable) == (3, 1, 1)
+    assert rows["ours"].metrics["toa"].value == pytest.approx(2 / 3)
