@@ -10,14 +10,19 @@ Tree. Some labels have several parents because several sources make the sound (a
 steam). Such a parent is marked "?" in the table. :func:`ancestors` and :func:`descendants` follow every
 edge, :func:`heard_as` leaves the marked ones out: a hiss is not yet a cat.
 
+Sets. A phrase may ask for a label together with one above it, because detectors often say no more ("Speech"
+for a man speaking). The upper one then counts exactly: only the most specific labels of a set bring their
+descendants, so a woman speaking is not heard as the man.
+
 Phrases. :func:`find` reads one event, and every word has to be accounted for: what remains after leaving
 out words that say nothing about the source (articles, counts, loudness, size) must be a known phrase as a
 whole. One unknown word makes the phrase unknown, because a wrong label is a wrong score while an unknown
-phrase only lowers coverage. In order, the first that applies:
+phrase only lowers coverage. A negation, or a sound that ends ("music stops"), makes it unknown too, and a
+verb whose particle changes its sense ("knocks over") is never read alone. The first that applies:
 
 1. an alias or a name (or a comma part of one), as spelt and then with inflections removed;
-2. the same without words that say nothing, then without people ("a man saws wood"), who make no animal's
-   sound; "X of Y" is also read as "Y X", and "barking dog" as "dog bark";
+2. the same without words that say nothing, then without people ("a man saws wood"), who make no sound of
+   animals or nature; "X of Y" is also read as "Y X", and "barking dog" as "dog bark";
 3. the same without a tail that starts at a preposition or conjunction, the shortest tail first, so the
    first of several joined events counts. A tail alone never maps;
 4. a sound word that names the sound whatever makes it ("the old gate creaks"), marked "*" in the aliases.
@@ -30,7 +35,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import product
+from itertools import pairwise, product
 from typing import NamedTuple
 
 from earwitness.errors import UserError
@@ -45,20 +50,15 @@ class _Label:
     in_yamnet: bool
 
 
-class _Rule(NamedTuple):
+class _Found(NamedTuple):
     labels: frozenset[str]
-    source: str  # "alias 'dog bark'" or "name 'Siren'"
-
-
-class _Match(NamedTuple):
-    labels: frozenset[str]
-    why: str
+    why: str  # "alias 'dog bark'", "name 'Siren'", or why nothing was found
 
 
 class _Tables(NamedTuple):
-    spelt: dict[str, _Rule]  # by words as written
-    stems: dict[str, _Rule]  # by words without inflection
-    sounds: dict[str, _Rule]  # rules marked "*", by stems
+    spelt: dict[str, _Found]  # by words as written
+    stems: dict[str, _Found]  # by words without inflection
+    sounds: dict[str, _Found]  # rules marked "*", by stems
     vocabulary: frozenset[str]
 
 
@@ -112,15 +112,13 @@ def parents(label: str) -> tuple[str, ...]:
 @cache
 def ancestors(label: str) -> frozenset[str]:
     """Every label above, without the label itself. Raises UserError on an unknown label."""
-    direct = parents(label)
-    return frozenset(direct).union(*map(ancestors, direct))
+    return frozenset(parents(label)).union(*map(ancestors, parents(label)))
 
 
 @cache
 def descendants(label: str) -> frozenset[str]:
     """Every label below, without the label itself. Raises UserError on an unknown label."""
-    direct = _children()[check(label)]
-    return frozenset(direct).union(*map(descendants, direct))
+    return frozenset(_children()[check(label)]).union(*map(descendants, _children()[label]))
 
 
 @cache
@@ -130,27 +128,32 @@ def _kinds(label: str) -> frozenset[str]:
     return frozenset(direct).union(*map(_kinds, direct))
 
 
+def _most_specific(labels: frozenset[str]) -> Iterator[str]:
+    """Those without a descendant, by any edge, among the given."""
+    return (label for label in labels if labels.isdisjoint(descendants(label)))
+
+
 def heard_as(labels: Iterable[str]) -> frozenset[str]:
-    """What counts as hearing one of ``labels``: these and everything that is a kind of them.
+    """What counts as hearing one of ``labels``: these and every kind of the most specific of them.
 
     Descendants whose sound also comes from other sources (marked "?" in the table) are left out.
     Raises UserError on an unknown label.
     """
     given = frozenset(labels)
-    return given.union(*map(_kinds, given))
+    return given.union(*map(_kinds, _most_specific(given)))
 
 
 def lenient(labels: Iterable[str]) -> frozenset[str]:
     """What counts when a broader label is good enough: "Animal" where "Dog" was asked.
 
-    Adds all descendants and those ancestors that tell something: labels absent from YAMNet's map, such as
-    "Human sounds" or "Source-ambiguous sounds", are AudioSet's abstract headings and never count.
+    Adds all descendants of the most specific labels, and the ancestors that tell something: labels absent
+    from YAMNet's map, such as "Human sounds", are AudioSet's abstract headings and never count.
     Raises UserError on an unknown label.
     """
     given = frozenset(labels)
     above = frozenset[str]().union(*map(ancestors, given))
     telling = frozenset(name for name in above if _tree()[name].in_yamnet)
-    return given.union(telling, *map(descendants, given))
+    return given.union(telling, *map(descendants, _most_specific(given)))
 
 
 def find(phrase: str) -> frozenset[str]:
@@ -182,38 +185,56 @@ def _spellings() -> dict[str, str]:
 
 
 @lru_cache(maxsize=16384)
-def _match(phrase: str) -> _Match:
+def _match(phrase: str) -> _Found:
     words = _words(phrase)
     if not words:
-        return _Match(frozenset(), "it has no words in Latin letters")
+        return _Found(frozenset(), "it has no words in Latin letters")
     if len(words) > _LONGEST:
-        return _Match(frozenset(), f"more than {_LONGEST} words are no phrase for one event")
-    animal = descendants("Animal")
+        return _Found(frozenset(), f"more than {_LONGEST} words are no phrase for one event")
     cut = _lists()["@cut"]
     while words and words[0] in _lists()["@join"]:
         words = words[1:]
-    if not words or (words[0] in cut and not _is_name(words)):
-        return _Match(frozenset(), "a place, a time or a negation alone names no sound")
+    if absent := _absence(words):
+        return _Found(frozenset(), f"{absent!r} says that the sound is absent or ends")
+    if not words or (words[0] in cut and _words(_spellings().get(" ".join(words), "")) != words):
+        return _Found(frozenset(), "a place or a time alone names no sound")
     cuts = (at for at in range(len(words) - 1, 0, -1) if words[at] in cut and words[at - 1] != "of")
-    ends = [len(words), *cuts]
+    nature = descendants("Animal") | descendants("Natural sounds")
+    whole = _first_phrasal(words)
+    ends = [end for end in (len(words), *cuts) if end <= whole]
     for end in ends:
         for reading, peopled in _readings(words[:end]):
             rule = _look_up(reading)
-            if rule and not (peopled and rule.labels and rule.labels <= animal):
-                return _Match(rule.labels, _told(rule, words[end:]))
-    head = words[: ends[-1]]
+            if rule and not (peopled and rule.labels and rule.labels <= nature):
+                return _Found(rule.labels, _told(rule, words[end:]))
+    head = words[: ends[-1]] if ends else ()
     for reading, _ in _readings(head):
         if len(reading) > 2 and reading[-1] == head[0]:
             continue  # "rustling pigeons coo" is about pigeons
         for start in range(1, len(reading)):
             rule = _tables().sounds.get(_stemmed(reading[start:]))
             if rule:
-                return _Match(rule.labels, f"sound word of {_told(rule, words[ends[-1] :])}")
-    return _Match(frozenset(), f"no name or alias accounts for every word of {' '.join(head)!r}")
+                return _Found(rule.labels, f"sound word of {_told(rule, words[ends[-1] :])}")
+    return _Found(frozenset(), f"no name or alias accounts for every word of {' '.join(head or words)!r}")
 
 
-def _told(rule: _Rule, tail: tuple[str, ...]) -> str:
-    told = rule.source if rule.labels else f"{rule.source}: AudioSet has no label for it"
+def _absence(words: tuple[str, ...]) -> str:
+    """The word that negates or ends the sound. "Then stops" and "at the end" only say until when it lasts."""
+    negations, endings, lasts = _lists()["@negation"], _list_stems("@ending"), _lists()["@until"]
+    for before, word in pairwise(("", *words)):
+        if word in negations or (_stem(word) in endings and before not in lasts):
+            return word
+    return ""
+
+
+def _first_phrasal(words: tuple[str, ...]) -> int:
+    """Where the first verb stands whose particle gives it another sense; past the end if none does."""
+    phrasal = [f"{_stem(verb)}_{after}" in _lists()["@phrasal"] for verb, after in pairwise(words)]
+    return phrasal.index(True) if any(phrasal) else len(words)
+
+
+def _told(rule: _Found, tail: tuple[str, ...]) -> str:
+    told = rule.why if rule.labels else f"{rule.why}: AudioSet has no label for it"
     return f"{told}, leaving out {' '.join(tail)!r}" if tail else told
 
 
@@ -221,16 +242,18 @@ def _readings(words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], bool]]:
     """Ways to read a phrase, fullest first, each with whether people were left out."""
     cut, silent, people = _lists()["@cut"], _list_stems("@ignore"), _list_stems("@people")
     plain = tuple(w for w in words if w not in cut)
-    bare = tuple(w for w in _without_groups(plain) if not (_stem(w) in silent or _is_adverb(w)))
+    adverbs = {w for w in plain if len(w) > 4 and w.endswith("ly")} - _tables().vocabulary
+    bare = tuple(w for w in _without_groups(plain) if _stem(w) not in silent and w not in adverbs)
+    close = plain == words  # "banging on a door" is no banging door
     for reading in (plain, bare):
-        yield from ((r, False) for r in _orders(reading))
+        yield from ((r, False) for r in _orders(reading, close))
     alone = tuple(w for w in bare if _stem(w) not in people)
     if alone != bare:
-        yield from ((r, True) for r in _orders(alone))
+        yield from ((r, True) for r in _orders(alone, close))
 
 
-def _orders(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The words as they stand; "bark of dog" and "barking dog" also as "dog bark"."""
+def _orders(words: tuple[str, ...], close: bool) -> Iterator[tuple[str, ...]]:
+    """The words as they stand; "bark of dog" and, if ``close``, "barking dog" also as "dog bark"."""
     joined = tuple(w for w in words if w != "of")
     if not joined:
         return
@@ -238,37 +261,24 @@ def _orders(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     if "of" in words:
         at = words.index("of")
         yield tuple(w for w in words[at:] + words[:at] if w != "of")
-    elif len(joined) > 1 and _stem(joined[0]) != joined[0]:
+    elif close and len(joined) > 1 and joined[0].endswith(("ing", "ed", "en")):
         yield (*joined[1:], joined[0])
 
 
 def _without_groups(words: tuple[str, ...]) -> tuple[str, ...]:
     """Drop "group of", "series of", "glass of": what follows is the source."""
-    groups = _list_stems("@group")
-    kept = list(words)
-    while "of" in kept:
-        at = kept.index("of")
-        if at and _stem(kept[at - 1]) in groups:
-            del kept[at - 1 : at + 1]
-        else:
-            break
-    return tuple(kept)
+    at = words.index("of") if "of" in words else 0
+    if at and _stem(words[at - 1]) in _list_stems("@group"):
+        return _without_groups(words[: at - 1] + words[at + 1 :])
+    return words
 
 
-def _look_up(words: tuple[str, ...]) -> _Rule | None:
+def _look_up(words: tuple[str, ...]) -> _Found | None:
     tables = _tables()
     key = " ".join(words)
-    if key in tables.spelt or key in _lists()["@not_alone"]:
+    if key in tables.spelt or key.replace(" ", "_") in _lists()["@not_alone"]:
         return tables.spelt.get(key)
     return tables.stems.get(_stemmed(words))
-
-
-def _is_name(words: tuple[str, ...]) -> bool:
-    return _words(_spellings().get(" ".join(words), "")) == words
-
-
-def _is_adverb(word: str) -> bool:
-    return len(word) > 4 and word.endswith("ly") and word not in _tables().vocabulary
 
 
 @cache
@@ -276,7 +286,8 @@ def _lists() -> dict[str, frozenset[str]]:
     """The word lists of the alias file, by name."""
     rows = (line.split("\t") for line in _lines("aliases.tsv") if line.startswith("@"))
     lists = {name: frozenset(words.split()) for name, words in rows}
-    return lists | {"@cut": lists["@join"] | lists["@tail"]}
+    cut = lists["@join"] | lists["@tail"]
+    return lists | {"@cut": cut, "@until": lists["@until"] | cut}
 
 
 @cache
@@ -291,8 +302,8 @@ def _irregular() -> dict[str, str]:
 
 @cache
 def _tables() -> _Tables:
-    aliases: dict[str, _Rule] = {}
-    sounds: dict[str, _Rule] = {}
+    aliases: dict[str, _Found] = {}
+    sounds: dict[str, _Found] = {}
     for line in _lines("aliases.tsv"):
         patterns, _, targets = line.partition("\t")
         if patterns.startswith("@"):
@@ -300,26 +311,26 @@ def _tables() -> _Tables:
         labels = frozenset(targets.split("; ")) if targets != "-" else frozenset[str]()
         for pattern in patterns.split(", "):
             for key in expand(pattern.removeprefix("* ")):
-                rule = _Rule(labels, f"alias {key!r}")
+                rule = _Found(labels, f"alias {key!r}")
                 if pattern.startswith("* "):
                     sounds[_stemmed(tuple(key.split()))] = rule
                 else:
                     aliases[key] = rule
     own = {_stemmed(tuple(key.split())): rule for key, rule in aliases.items()}
-    spelt: dict[str, _Rule] = {}
-    stems: dict[str, _Rule] = {}
+    spelt: dict[str, _Found] = {}
+    stems: dict[str, _Found] = {}
     for name in names():  # a name asks for itself and for what other forms of its words ask for
         words = _plain(name)
         key, stem = " ".join(words), _stemmed(words)
-        rule = _Rule(frozenset([name]), f"name {name!r}")
+        rule = _Found(frozenset([name]), f"name {name!r}")
         other = None if key in _lists()["@exact"] else own.get(stem)
-        spelt[key] = _Rule(other.labels | {name}, other.source) if other else rule
+        spelt[key] = _Found(other.labels | {name}, other.why) if other else rule
         stems.setdefault(stem, rule)
     for name in names():
         for words in map(_plain, _parts(name)):
             key, stem = " ".join(words), _stemmed(words)
             if key and key not in _lists()["@not_alone"] and stem not in own:
-                rule = _Rule(frozenset([name]), f"name {name!r}")
+                rule = _Found(frozenset([name]), f"name {name!r}")
                 spelt.setdefault(key, rule)
                 stems.setdefault(stem, rule)
     spelt = aliases | spelt
@@ -354,8 +365,7 @@ def _words(text: str) -> tuple[str, ...]:
     if not text.isascii():
         text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
     found = re.findall(r"[a-z0-9]+", re.sub(r"['’]s?\b", "", text))
-    empty = _lists()["@empty"]
-    return tuple(w for w in found if not (w.isdigit() or w in empty))
+    return tuple(w for w in found if not (w.isdigit() or w in _lists()["@empty"]))
 
 
 def _stemmed(words: tuple[str, ...]) -> str:
