@@ -17,6 +17,7 @@ Right means: every true event has a phrase of its own, and the groups of those p
 true order. In AudioTime and RiTTA each event must lie in a group of its own and no other phrase may
 be there. TTA-Bench lists an order also for events that its prompts only join ("A and B, then C"):
 there, events that share a group may come in any order, but at least two groups are needed. Its lists
+place backgrounds, too, that may begin at any time (they are in no group): those are passed over. They
 leave out side remarks ("as someone sits down"), so another phrase is allowed where it shares a group
 with an event; the column "strict" counts without that allowance.
 
@@ -145,10 +146,10 @@ def verdict(case: Case, joins: bool) -> tuple[bool, bool]:
     if picked is None or parsed.reason:
         return False, False
     group_of = {phrase: at for at, group in enumerate(parsed.groups) for phrase in group}
-    order = [group_of[phrase] for phrase in picked]
+    order = [group_of[phrase] for phrase in picked if phrase in group_of]
     strict = len(parsed.phrases) == len(case.events)
     if not joins:
-        return strict and order == list(range(len(order))), strict
+        return strict and order == list(range(len(case.events))), strict
     right = order == sorted(order) and set(order) == set(range(len(parsed.groups))) and len(set(order)) > 1
     return right, right and strict
 

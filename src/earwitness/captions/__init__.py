@@ -16,6 +16,12 @@ and "with" do not: they join events into one group, inside which nothing is orde
 - An event told twice ("it meows again", "followed by another groan") is one event, where it was first
   told. "Another man" is a different man. A pause between two events is no event; silence that begins
   or ends the sequence is one.
+- What sounds all along ("throughout", "all while it rains", "amid traffic", "over music") begins at no
+  stated place: it is a phrase, but in no group and no precedence. So is what sounds "in the background"
+  of an event; a background that holds a place of its own ("then music plays in the background") has it.
+- A negated event ("no dog barks") is no phrase; a caption that negates an order ("not followed by") states
+  none at all.
+- "A dog runs after a cat", "a man speaks before a crowd": no words of time.
 - If every event has a stated time, the onsets decide; equal onsets state no order.
 """
 

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from earwitness.captions import connectives as c
 from earwitness.captions.times import TIME, first_span
@@ -12,7 +13,7 @@ _PATTERN = (
     rf"(?:(?<=^)|(?<=[,;:.!?—–-] ))(?:(?P<frame>{c.FRAME})|(?P<announced>{c.ANNOUNCED}))(?![\w’'-])|"
     rf"(?P<number>{c.NUMBER})|(?<![\w’'-])(?:(?P<keep>{c.KEEP})|(?P<next>{c.NEXT})|(?P<preceded>{c.PRECEDED})|"
     rf"(?P<earlier>{c.EARLIER})|(?P<before>{c.BEFORE})|(?P<after>{c.AFTER})|(?P<follows>{c.FOLLOWS})|"
-    rf"(?P<ordered>{c.ORDERED})|(?P<list>{c.ANNOUNCED})|(?P<together>{c.TOGETHER})|(?P<during>during)|"
+    rf"(?P<ordered>{c.ORDERED})|(?P<list>{c.ANNOUNCED})|(?P<along>{c.ALONG})|(?P<together>{c.TOGETHER})|(?P<during>during)|"
     rf"(?P<there>{c.THERE})|(?P<and>and|but|plus))(?![\w’'-])|"
     r"(?P<stop>[.!?]+(?= |$))|(?P<semicolon>;)|(?P<colon>:(?= |$))|(?P<comma>,(?!\d)|&| [-–—|/+] |—|…|\.\.+)|"
     rf"(?P<arrow>{c.ARROW})"
@@ -32,6 +33,15 @@ _LEFT = {
     "follows": _LEFT_OF_AFTER,
 }
 _INSIDE = re.compile(c.INSIDE, re.IGNORECASE)
+_SPLIT = re.compile(c.SPLIT, re.IGNORECASE)
+_REBUTTED = re.compile(c.REBUTTED, re.IGNORECASE)
+_PURSUES = re.compile(c.PURSUES, re.IGNORECASE)
+_PURSUED = re.compile(c.PURSUED, re.IGNORECASE)
+_ADDRESSED = re.compile(c.ADDRESSED, re.IGNORECASE)
+_EVER = re.compile(rf"(?<![\w’'-])(?:{c.EVER})(?![\w’'-])", re.IGNORECASE)
+_BACKGROUND = re.compile(c.BACKGROUND, re.IGNORECASE)
+_NEGATED = re.compile(c.NEGATED, re.IGNORECASE)
+_PAIRS = (*map(tuple, ("()", "[]", "{}", "“”", "«»")), ('"', '"'))
 _NEXT = {"next", "clause", "number", "arrow"}
 _BREAKS = {"stop", "semicolon"}
 _LIGHT = ("during", "and", "stop", "semicolon", "comma")
@@ -60,6 +70,9 @@ class Piece:
     tie: str = "join"
     glue: str = ""
     sentence: int = 0
+    shared: str = ""  # "along" or "with": what opened the joined pieces it belongs to
+    aside: str = ""  # "ever" (sounds all along) or "background"
+    negated: bool = False
     mark: str = ""  # "first" ("initially"), "early" ("first" behind it) or "later" ("afterwards" behind it)
     onset_s: float | None = None
     offset_s: float | None = None
@@ -75,15 +88,30 @@ class _Token:
 _Items = list[_Token | Piece]
 
 
-def fronted(text: str) -> str:
-    """The caption with "A dog barks. A cat then meows." turned to "A dog barks. Then a cat meows."."""
-    return _INSIDE.sub(_fronted, text)
+def straightened(text: str) -> str:
+    """The caption with its words of order between the events, not inside one.
+
+    "A cat then meows" becomes "then a cat meows", "a dog, after a knock, barks" becomes "a dog barks after
+    a knock", and "after, not before," becomes "after".
+    """
+    return _INSIDE.sub(_fronted, _SPLIT.sub(_rejoined, _REBUTTED.sub(r"\g<stands> ", text)))
+
+
+def _rejoined(found: re.Match[str]) -> str:
+    acts = next((word for word in WORD.findall(found["act"].lower()) if not word.endswith("ly")), "")
+    if not _acts(found["actor"].lower()) or _acts(acts):
+        return found.group()
+    return f"{found['who']} {found['act']} {found['when']}"
+
+
+def _acts(word: str) -> bool:
+    return word in PERSONS or word.rstrip("s") in ANIMALS
 
 
 def _fronted(found: re.Match[str]) -> str:
     before, who, mark = found.group("before", "who", "mark")
     actor = who.split()[-1].lower()
-    known = actor in PERSONS or actor.rstrip("s") in ANIMALS
+    known = _acts(actor)
     opens = before[0] in ".;!?"
     if not (known or opens) or (_sounds(who) and not (opens and who.count(" ") == 2)):
         return found.group()
@@ -99,11 +127,12 @@ def cut(text: str) -> tuple[list[Piece], set[int]]:
     told: list[Piece] = []  # of the sentence at hand
     held: list[Piece] = []  # A of "Before A, B"
     run: list[str] = []  # kinds of the tokens since the last piece
+    members: list[Piece] = []  # of "amid A and B", "with A and B in the background"
     sentence = 0
     waiting = ""  # "after" or "before" when it leads its sentence and awaits the comma
     for item in items:
         if isinstance(item, _Token):
-            run.append(item.kind)
+            run.append("with" if text[item.start : item.end].lower() == "with" else item.kind)
             if item.kind in _BREAKS:
                 pieces += _sentence(told, held)
                 told, held, waiting = [], [], ""
@@ -117,6 +146,8 @@ def cut(text: str) -> tuple[list[Piece], set[int]]:
         lead = _lead(run, opens)
         item.sentence, item.mark = sentence, item.mark or ("first" if "first" in run else "")
         item.tie, item.glue = _tie(run, lead)
+        members = [*(members if item.glue == "and" else []), item]
+        _set_aside(text, members, run)
         if waiting and "comma" in run:
             if waiting == "after":
                 item.tie, item.glue = "next", ""
@@ -125,6 +156,23 @@ def cut(text: str) -> tuple[list[Piece], set[int]]:
         (held if waiting == "before" else told).append(item)
         run = []
     return pieces + _sentence(told, held), set() if _AT_ONCE.search(text) else ordered
+
+
+def _set_aside(text: str, members: list[Piece], run: list[str]) -> None:
+    """Note whether the last of some pieces joined by "and" sounds all along; one may say so for all."""
+    *others, piece = members
+    piece.negated = _NEGATED.match(text, piece.start, piece.end) is not None
+    if "along" in run or _EVER.search(text, piece.start, piece.end):
+        piece.aside = "ever"
+    elif _BACKGROUND.search(text, piece.start, piece.end):
+        piece.aside = "background"
+    piece.shared = next(
+        (kind for kind in ("along", "with") if kind in run), others[-1].shared if others else ""
+    )
+    if piece.shared == "along":
+        piece.aside = "ever"
+    for other in others if piece.shared == "with" else ():
+        other.aside = other.aside or piece.aside
 
 
 def _lead(run: list[str], opens: bool) -> str:
@@ -158,12 +206,18 @@ def _items(text: str) -> _Items:
     """Tokens and trimmed stretches of words, in order."""
     out: _Items = []
     begin = kept = 0
-    for token in (_TIMED_TOKEN if _DIGIT.search(text) else _TOKEN).finditer(text):
+    tokens = list((_TIMED_TOKEN if _DIGIT.search(text) else _TOKEN).finditer(text))
+    for token, following in zip_longest(tokens, tokens[1:]):
         kind = token.lastgroup or ""
         if kind == "keep":
             kept = token.end()
             continue
         end = token.start()
+        goal = text[token.end() : following.start() if following else len(text)].strip()
+        if (kind == "before" and _ADDRESSED.fullmatch(goal)) or (
+            kind == "after" and _PURSUES.search(text, begin, end) and _PURSUED.fullmatch(goal)
+        ):
+            continue
         if kind in _LEFT and (adverbs := _LEFT[kind].search(text, max(begin, end - 40), end)):
             end = max(begin, adverbs.start())
         if kind == "follows":
@@ -207,7 +261,21 @@ def _stretch(text: str, start: int, end: int, kept: int) -> _Items:
             break
     if start >= end:
         return [_Token("first", start, start)] if mark in ("first", "early") else []
+    start, end = whole(text, start, end)
     return [Piece(start, end, WORD.findall(text[start:end].lower()), mark=mark)]
+
+
+def whole(text: str, start: int, end: int) -> tuple[int, int]:
+    """A stretch with the bracket or quote whose other half lies in it, if that was cut off at its edge."""
+    for opening, closing in _PAIRS:
+        inside = text[start:end]
+        left, right = inside.count(opening), inside.count(closing)
+        odd = opening == closing and left % 2
+        if (left > right or odd) and text.startswith(closing, end):
+            end += 1
+        elif (left < right or odd) and text.endswith(opening, 0, start):
+            start -= 1
+    return start, end
 
 
 def _stamp(text: str, items: _Items) -> None:

@@ -28,20 +28,25 @@ _ADVERB = (
 _THEN = rf"(?:,? {_ADVERB}(?![\w’'-]))*"
 _ENDS = r"(?:ends?|ending|conclud(?:es?|ing|ed)|finish(?:es|ing|ed)|culminat(?:es?|ing)|capped)(?: off)?"
 _SOUND = r"(?:(?:sound|event|noise|one)(?: heard)? )?"
+_BACK = r"(?:that|this|which)(?:[ ,]|$)"  # "before which": what comes next begins first
+_IT = r"(?:it|that|this|they|these)"
+_GONE = (
+    r"(?:gone|over|done|finished|stopped|ended|passed|faded|subsided|quiet|silent|stops|ends|fades|passes)"
+)
 
 # What comes next begins after what came before.
 NEXT = _any(
     rf"""
     follow(?:ed|ing)?(?: up)?{_THEN}(?: after|,[^,.;]{{1,40}},)? (?:by|with)
-    (?:proceeded|succeeded|interrupted|broken|replaced|cut (?:off|short)){_THEN} by
+    (?:proceeded|succeeded|interrupted|broken|cut (?:off|short)){_THEN} by|replaced{_THEN} (?:by|with)
     then{_THEN}(?:,? after (?:that|this|which))?
     after (?:that|this|which)(?=[ ,])|after (?:it|them)(?=,| an? | the | some |(?: \w+)? \w+ing\b)
     after(?=,)
     afterwards?(?= (?:an?|the|some|there) )
-    precedes?|preceding|preceded(?! (?:\w+ ){{0,3}}by\b)
+    precedes?|preceding(?! {_BACK})|preceded(?! (?:\w+ ){{0,3}}by\b)
     before and (?:again )?after
     whereupon|thereupon|earlier than
-    prior to(?! (?:that|this)(?:[ ,]|$))
+    prior to(?! {_BACK})
     until|till
     leads? (?:in)?to|leading (?:in)?to|gives? way to|giving way to|transition(?:s|ing)? (?:in)?to
     triggers|triggering
@@ -54,7 +59,8 @@ NEXT = _any(
 _OPENERS = _any(
     rf"""
     finally|lastly|last|at last|ultimately|eventually|next|subsequent(?:ly)?|secondly|thirdly|fourthly
-    (?:(?:shortly|soon|right|just|immediately|directly|not long|long) )?afterwards?|thereafter
+    (?:(?:shortly|soon|right|just|immediately|directly|not long|long) )?(?:afterwards?|thereafter)
+    (?:once|after|when|as soon as) {_IT}(?:['’](?:s|re)| is| are| has| have)? {_GONE}(?: away)?
     later(?: on)?|(?:moments|seconds|{_AMOUNT}{_UNITS}) later
     after {_AMOUNT}(?:{_UNITS}|pause|silence)(?! of )
     (?:at|in) the end(?! of)
@@ -64,11 +70,12 @@ _OPENERS = _any(
 CLAUSE_NEXT = rf"(?:{_OPENERS})(?=[ ,])"
 NUMBER = r"(?<!at )(?<!for )\(?[2-9][.)](?= )"  # of a numbered list
 ARROW = r"-+>|=+>|→|⇒|»|(?<= )>(?= )"
-BEFORE = r"before(?= \w)(?! (?:that|this)(?:[ ,]|$))"
+BEFORE = rf"before(?= \w)(?! {_BACK})"
 
 # What comes next begins before what came before.
 AFTER = (
-    r"(?:after|as soon as|subsequent to|later than)(?= )(?! (?:it|them|that|this)(?:[.,;]|$))|"
+    r"(?:(?:but only |only )?after|but only (?:once|when)|as soon as|subsequent to|later than)(?= )"
+    r"(?! (?:it|them|that|this)(?:[.,;]|$))|"
     r"once(?= (?:an?|the|some\w*) (?!second|minute|hour|day|while))"
 )
 # ... unless "a dog follows a man" or "a bell follows shortly".
@@ -76,12 +83,14 @@ FOLLOWS = (
     r"(?:follows|following)(?= (?!\w+ly\b|soon|right|later|close|behind|along|after|him|her|them|it|suit)\w)"
 )
 PRECEDED = rf"preceded{_THEN} by"
-EARLIER = r"(?:before|prior to) (?:that|this)(?=[ ,]|$)|but (?:at )?first"
+EARLIER = r"(?:before|prior to|preceding) (?:that|this|which)(?=[ ,]|$)|but (?:at )?first"
+EARLIER += r"|(?:(?:moments|seconds|shortly|just|right) (?:before|earlier)|earlier|beforehand)(?=,)"
 
 # Words in front of such a connective that belong to it.
 LEFT_OF_NEXT = rf"(?:(?:^|[ ,]+)(?:{_ADVERB}|is|are|was|were|being|gets?|which|that|who|and|but|all|it))+ *$"
 LEFT_OF_AFTER = (
-    rf"(?:(?:^|[ ,]+)(?:{_DISTANCE}|and|but|that|which|(?:com|occur|happen)(?:es?|s|ing)|came))+ *$"
+    rf"(?:(?:^|[ ,]+)(?:{_DISTANCE}|and|but|only|exactly|that|which|(?:com|occur|happen)(?:es?|s|ing)|came))+"
+    r" *$"
 )
 
 # Marks on one event, in front of it or behind it.
@@ -93,30 +102,50 @@ FIRST = _any(
     \(?1[.)]
     """
 )
-EARLY = r"(?<!at )(?:having |coming |comes |heard |occurring )*(?:come )?(?:first|beforehand)"
+EARLY = r"(?<!at )(?:having |coming |comes |heard |occurring )*(?:come )?\(?(?:first|beforehand)"
 _CLOSERS = _any(
     r"""
     (?:(?:shortly|soon|right|just|immediately) )?after(?:wards?| it| them| that| this)?|later(?: on)?
-    thereafter|subsequently|next|last|follows?|followed|following
+    thereafter|subsequently|next|last|follow(?:s|ed|ing)?(?: (?:it|that|this|them))?
     (?<!a )(?<!one )(?<!split )(?<!per )second|third|fourth|fifth
     (?:at|near|in|towards?) the (?:very )?end|in the middle|to (?:finish|end|close|conclude)|end it
     """
 )
 _COMES = r"(?:(?:coming|comes|is|are|heard|played|playing|occurring|occurs|happening|happens) )*"
-LATER = rf"{_COMES}(?:{_CLOSERS})"
+LATER = rf"{_COMES}\(?(?:{_CLOSERS})"
 
 # These only say that sounds go together.
+_ALL_ALONG = (
+    r"(?:throughout(?! (?:an?|the|his|her|its|their) (?!(?:whole |entire )?(?:clip|recording|audio|scene)))|"
+    r"all the while|all (?:along|the time)(?! \w)|the (?:whole|entire) time)"
+)
 _GERUND = r"(?!string|thing|wing)[\w-]{2,}ing\b"
 TOGETHER = _any(
     rf"""
-    while|whilst|meanwhile|as well as|as|when(?:ever)?|along(?:side| with)|together with|amid(?:st)?
+    while|whilst|meanwhile|as well as|as|when(?:ever)?|along(?:side| with)|together with
     at the same time(?: as)?|simultaneous(?:ly)? with|overlapp(?:ed|ing) (?:by|with)
     (?:and )?(?:(?:is|are|was|were) )?(?:accompanied|joined|punctuated|accented|underscored) by
     with(?= (?:(?!pause|break|gap|silence|and|or|then|followed)[\w’'-]+ ){{0,4}}?{_GERUND})
     with(?= (?:some|several|multiple|distant|faint|nearby|background|occasional|intermittent) )
-    with(?= [^,.;]{{1,60}}? in the (?:background|distance))
+    with(?= [^,.;]{{1,60}}? (?:in (?:the )?(?:background|distance)|{_ALL_ALONG}))
     """
 )
+# What these open sounds all along, so it begins at no stated place in the sequence ...
+_STOPS = r"(?=[.,;!?]|$| (?:of|from|in|and|then|while|as|with|before|after|followed)\b)"
+_HUM = (
+    r"(?:traffic|music|rain|wind|static|chatter|noises?|sounds?|hum|din|roar|rumble|murmur|backdrop|"
+    r"background)"
+)
+ALONG = _any(
+    rf"""
+    all (?:the )?while(?= \w)|amid(?:st)?|(?:accompanied|joined) (?:throughout|all along) by
+    (?:over|above|against|on top of)(?= (?:an? |the )?(?:\w+ ){{0,2}}?{_HUM}(?: {_HUM})*{_STOPS})
+    (?<=[.;,] ){_ALL_ALONG}(?=,)|^{_ALL_ALONG}(?=,)
+    """
+)
+# ... and so does what these words mark; a mere "in the background" only where it is joined to an event.
+EVER = _ALL_ALONG
+BACKGROUND = r"background|backdrop"
 # "After the rain comes the sun": where the main clause begins without a comma.
 THERE = r"(?:comes?|came)(?= an? | the | some )|there(?:['’]s| is| are| was| were)"
 
@@ -124,6 +153,28 @@ THERE = r"(?:comes?|came)(?= an? | the | some )|there(?:['’]s| is| are| was| w
 INSIDE = (
     r"(?P<before>[.;!?] |,? and )(?P<who>(?:an?|the) (?:[\w’'-]+ ){1,3})"
     r"(?P<mark>then|later|subsequently|finally|eventually|afterwards) (?=(?:\w+ly )?\w+(?:s|ed)\b)"
+)
+
+# "A dog, after a doorbell, barks", and "after, not before, a cough".
+SPLIT = (
+    r"(?:^|(?<=[.;!?] ))(?P<who>(?:an?|the) (?:[\w’'-]+ ){0,2}?(?P<actor>[\w’'-]+)), "
+    r"(?P<when>(?:\w+ )?(?:after|before|following|followed by|preceded by) [^,.;]+), "
+    r"(?P<act>(?:\w+ly )?[\w’'-]+(?:s|ed)\b[^,.;]*)"
+)
+_RELATION = r"(?:after|before|prior to|(?:follow|preced)\w*(?: by)?)"
+REBUTTED = rf"(?<=[ ,])(?P<stands>{_RELATION}), (?:and |but )?not {_RELATION},? "
+
+# A negated order, and a negated event.
+_NOT = r"(?:\b(?:not|neither|nor|(?<!like )never)|n['’]t)"
+NEGATED_ORDER = (
+    rf"{_NOT}(?: (?:\w+ly|be|been|being|come|occur|happen|begin|start|sound|heard|right|either))*"
+    r" (?:follow|preced|before|after|then|succeed|lead|give|trigger|interrupt|prior)"
+)
+NEGATED = (
+    r"(?:all )?(?:there (?:is|are) )?(?:no|not|never|without|neither|nobody|nothing|none)\b"
+    r"(?! (?:longer|more|sooner|only|far|too|so|very|long|just|quite)\b)|"
+    r"(?:[\w’'-]+ ){1,3}?(?:(?:do|does|did|is|are|was|were|has|have|can|could|will|would|wo|ca)"
+    r"(?:n['’]t| not| never)|cannot|never)(?! (?:stop|cease|end|quite|only)) \w"
 )
 
 # Words that say a list is told in order, behind it or in it; and in front of it.
@@ -144,7 +195,9 @@ ANNOUNCED = _any(
     """
 )
 AT_ONCE = r"simultaneous|concurrent|overlap"  # an announced list that is not in order after all
-TELLS_ORDER = r"sequen|succession|consecutive|chronolog|phases|progress(?:ion|es)|steps|in (?:\w+ )?order"
+TELLS_ORDER = (
+    r"sequen|success(?:ion|ive)|consecutive|chronolog|phases|progress(?:ion|es)|steps|in (?:\w+ )?order"
+)
 
 # How a caption may open before its first event.
 _STORY = (
@@ -189,9 +242,18 @@ _ONE_SOUND = (
     ("loud", "clear"), ("high", "low"), ("black", "white"), ("up", "down"), ("back", "forth"), ("in", "out"),
     ("to", "fro"), ("nuts?", "bolts?"),
 )  # fmt: skip
-_CHASED = (
-    rf"(?:an? |the )?(?:\w+ )?(?:{'|'.join(sorted(PERSONS | ANIMALS))}|thief|ball|him|her|it|them)s?"
-    r"(?:\W*$|[.,;]| (?:and|then|while|as|in|on|through)\b)"
+_DETERMINER = r"(?:(?:an?|the|his|her|its|their|another|some) )?(?:[\w-]+ ){0,2}?"
+_WHERE = r"(?: (?:in|on|at|with|through|down|up|across|along|into|inside|outside|from|near|by|around)\b.*)?"
+# "after" and "before" with these around them are no words of time: "shouts after a bus", "speaks before a
+# live audience". The object ends with its noun or goes on with where: "a crowd cheers" is an event.
+PURSUES = r"\b(?:runs?|ran|running|go(?:es|ing)?|went|(?:chas|shout|yell|call|scream|holler|wav)\w*) $"
+PURSUED = (
+    rf"{_DETERMINER}(?:{'|'.join(sorted(PERSONS | ANIMALS))}|bus|car|cab|taxi|van|train|tram|truck|"
+    rf"motorcycle|motorbike|bicycle|bike|vehicle|boat|thief|robber|suspect|ball|him|her|it|them)(?:e?s)?{_WHERE}"
+)
+ADDRESSED = (
+    rf"{_DETERMINER}(?:crowd|audience|court|judge|jury|class|congregation|gathering|assembly|mirror|camera)s?"
+    rf"(?: of \w+)?{_WHERE}"
 )
 _HOUR = r"(?:hours?|dark|dawn|sunset|sunrise|noon|midnight|school|lunch|dinner|breakfast)"
 # Here "after", "before", "then" and the like say nothing about the order of sounds.
@@ -200,10 +262,8 @@ KEEP += _any(
     rf"""
     (?P<same>[a-z]+)(?: after |-after-|, and | and )(?P=same)
     (?:look(?:s|ed|ing)?|named|modell?ed|sought|clean(?:s|ed|ing)? up|tak(?:es?|ing)|took) after
-    (?:runs?|ran|running|chas(?:es?|ed|ing)|go(?:es|ing)?|went) after(?= {_CHASED})
     after[- ](?:all|party|work|effects?|{_HOUR})
     (?:after|before) you|before (?:long|now|bed|bedtime|{_HOUR})
-    before (?:an? |the )?(?:\w+ )?(?:crowd|audience|court|judge|jury|class|mirror)(?=[.,;!]|$)
     (?:the )?(?:day|night|morning|week|evening|year)s? (?:after|before)(?! an? | the )
     (?:as|than|never|ever|like) before
     (?:every )?now and (?:then|again)
@@ -227,7 +287,8 @@ KEEP += _any(
 HEAD = _any(
     r"""
     and|but|so|if|also|plus|with|then|that(?! of)|which|whereas|where|in which|is|are|was|were|being
-    here comes|(?:comes?|came)(?= an? | the | some )|it is|it['’]s
+    again(?= (?:an?|the|some)\b)|(?:do|does|did)(?= (?:an?|the) )|it is|it['’]s
+    here comes|(?:comes?|came)(?! (?:to|in|out|up|down|back|from|by|on|off)\b)
     there(?:['’]s| (?:is|are|was|were|comes?|came))(?: also| then)?
     (?:you|we|i|one|the listener)(?: can| could| will)?(?: then| also)? hears?
     """
@@ -262,6 +323,8 @@ _TRAILS = _any(
     audios?|(?:audio|sound) (?:clip|sample|track|recording)s?
     simultaneously|concurrently|together|at the same time|in parallel|initially|afterwards|meanwhile
     with (?:an?|one|some) (?:\w+ )?(?:pause|break|gap|silence)\b.*
+    an? (?:second|moment)|(?:is|are|was|were|does|did)n['’]t|not
+    is|are|was|were|being|to be|(?<!and )to|and|but|only|or|with|an?|the|which|what|that
     """
 )
 PHRASE_TAIL = rf"(?: (?:{_TRAILS})|[\s,;:.\"'“”‘’()\[\]{{}}!?-]+)$"

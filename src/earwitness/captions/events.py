@@ -12,16 +12,25 @@ def glued(pieces: list[Piece]) -> list[Piece]:
     for piece in pieces:
         left = out[-1] if out else None
         apart = piece.glue in ("", "stop", "semicolon")
-        if not left or apart or left.sentence != piece.sentence or left.end >= piece.start:
+        if (
+            left is pieces[0]
+            and piece.shared == "with"
+            and left.sentence == piece.sentence
+            and _place(left.words)
+        ):
+            out[0] = piece  # "In a kitchen, with pans clattering, a man talks"
+        elif not left or apart or left.sentence != piece.sentence or left.end >= piece.start:
             out.append(piece)
         elif piece.glue == "comma" and _circumstance(left.words):  # "In the distance, a dog barks"
             left.start, left.end, left.words = piece.start, piece.end, piece.words
+            left.aside = left.aside or piece.aside
         elif _is_fragment(left.words, piece.words, piece.glue):
             while piece.words[:1] == ["or"] and len(out) > 1 and left.glue == "comma":  # "A, B, or C"
                 out.pop()
                 left = out[-1]
             left.end = piece.end
             left.words += piece.words
+            left.aside = left.aside or piece.aside
             if left.onset_s is None:
                 left.onset_s, left.offset_s = piece.onset_s, piece.offset_s
         else:
@@ -70,6 +79,10 @@ def _circumstance(words: list[str]) -> bool:
     return opening in w.PLACES or (opening in w.PREPOSITIONS and not any(w.is_sound(word) for word in words))
 
 
+def _place(words: list[str]) -> bool:
+    return _circumstance(words) and not any(w.is_sound(word) for word in words)
+
+
 def _bare(words: list[str]) -> bool:
     """One word that is no event by itself."""
     rest = [word for word in words[:20] if not w.adverb(word) and word not in w.AGAIN]
@@ -109,7 +122,9 @@ def distinct(pieces: list[Piece]) -> tuple[list[Piece], bool]:
     retold = False
     for at, piece in enumerate(pieces):
         content = _content(piece.words)
-        if content.core and not _told_before(piece.words, content, known):
+        if piece.negated:
+            _pass_on(pieces, at)
+        elif content.core and not _told_before(piece.words, content, known):
             kept.append((at, content))
             known.append(content)
         else:
@@ -142,7 +157,7 @@ def _told_before(words: list[str], content: _Content, known: list[_Content]) -> 
     """Whether an event was told already: "it meows again", "another groan", "the laughter ends"."""
     if content.other or not known:
         return False
-    if words[0] == "again" or any(content.full == earlier.full for earlier in known):
+    if any(content.full == earlier.full for earlier in known):
         return True
     if any(word in w.RESUME for word in words):
         return content.core <= frozenset().union(*(earlier.core for earlier in known))

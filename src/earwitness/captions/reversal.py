@@ -16,7 +16,8 @@ def reverse(caption: str) -> str:
     The events change places inside the caption's own sentence where that states the reversal ("First
     a dog barks, then a cat meows" becomes "First a cat meows, then a dog barks"; stated times stay
     where they are); otherwise it is told as "B, then A". Either way the result is parsed again
-    before it is given out: it names the same phrases, in groups of reversed order.
+    before it is given out: it names the same phrases, in groups of reversed order; what may begin at
+    any time stays so.
 
     Raises:
         ValueError: If the caption states no order, with :attr:`Parsed.reason`; or if no wording tried
@@ -26,9 +27,12 @@ def reverse(caption: str) -> str:
     if told.reason:
         raise ValueError(told.reason)
     wanted = [[phrase_text(told.text, piece) for piece in group] for group in reversed(told.groups)]
+    asides = sorted(phrase_text(told.text, piece) for piece in told.asides)
     for wording in _wordings(told):
         parsed = parse(wording)
-        if [[parsed.phrases[i].text for i in group] for group in parsed.groups] == wanted:
+        ordered = [[parsed.phrases[i].text for i in group] for group in parsed.groups]
+        rest = [phrase.text for phrase in parsed.phrases[sum(map(len, wanted)) :]]
+        if ordered == wanted and sorted(rest) == asides:
             return wording
     raise ValueError("no wording was found that states exactly the reversed sequence")
 
@@ -59,6 +63,8 @@ def _exchanged(told: Told) -> str:
 def _retold(told: Told, join: str, then: str) -> str:
     groups = ([_cased(told.text, p.start, p.end, 1) for p in group] for group in reversed(told.groups))
     sentence = then.join(join.join(group) for group in groups)
+    if told.asides:
+        sentence += ", all while " + " and ".join(_cased(told.text, p.start, p.end, 1) for p in told.asides)
     return sentence[:1].upper() + sentence[1:] if told.text[:1].isupper() else sentence
 
 

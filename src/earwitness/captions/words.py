@@ -52,7 +52,8 @@ ADJECTIVES = COUNTING | _words(
     """loud soft quiet faint distant nearby long sharp deep high low pitched high-pitched low-pitched rapid
     quick slow sudden gentle light heavy hard big large small little tiny huge young old older younger
     elderly clear muffled steady intermittent occasional repetitive rhythmic metallic wooden bright dull
-    strong weak random fast slight subtle harsh hollow high-frequency low-frequency great whole entire mid"""
+    strong weak busy random fast slight subtle harsh hollow high-frequency low-frequency great whole entire
+    mid"""
 )
 DESCRIBING = ADJECTIVES | DETERMINERS
 # What opens with one of the first only says where; with one of the others, unless it names a sound.
@@ -117,7 +118,7 @@ _SOUND_STEMS = frozenset(map(stem, _SOUNDS))
 def is_sound(word: str) -> bool:
     """Whether a word (lower case) names an event by itself: a known sound or source, or a gerund."""
     gerund = len(word) > 4 and word.endswith("ing") and word not in _NOT_GERUNDS
-    return gerund or stem(word) in _SOUND_STEMS
+    return gerund or (stem(word) in _SOUND_STEMS and word not in ADJECTIVES)
 
 
 @lru_cache(maxsize=65536)
