@@ -114,6 +114,7 @@ TRAPS = {
     "a man bellows": {"Bellow", "Shout"},
     "car running": set(labels.find("car engine")),
     "banging on a door": {"Bang"},
+    "a stream of water pours into a sink": {"Pour", "Fill (with liquid)"},
     "dog barking then stopping": BARK,
     "a dog barks at the end": BARK,
     "people talking at the bus stop": {"Speech"},
@@ -144,6 +145,7 @@ UNKNOWN = (
         "sound wave",
         "live stream",
     ),
+    *("baby shower", "a frog in the throat"),
     *("", " ", "?!", "雷", "and", "scooter near a river", "dog food", "cat walk", "engine of thought"),
 )
 
