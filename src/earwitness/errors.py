@@ -39,16 +39,6 @@ class InputFaults(UserError):
         super().__init__(f"{what}: {count}\n{lines}", remedy)
 
 
-class MissingExtra(UserError):
-    """An optional part is asked for whose packages are not installed."""
-
-    def __init__(self, feature: str, extra: str) -> None:
-        super().__init__(
-            f"{feature} needs the extra '{extra}', which is not installed.",
-            f'Install it with: pip install "earwitness[{extra}]"',
-        )
-
-
 class UnusableAudio(EarwitnessError):
     """A clip that nobody can hear. The runner turns it into an unheard item; it never stops a run.
 

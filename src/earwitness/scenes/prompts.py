@@ -17,9 +17,10 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from types import MappingProxyType
 
-from earwitness import captions, labels
+from earwitness import captions
 from earwitness.errors import UserError
 from earwitness.manifest.table import read_table
+from earwitness.questions.events import unmapped
 from earwitness.scenes.classes import SoundClass, admissible_pairs, builtin, load_classes
 
 WORDINGS = (
@@ -184,17 +185,4 @@ def _fault(row: Mapping[str, str], known: frozenset[str]) -> str:
         return parsed.reason
     else:
         phrases = [phrase.text for phrase in parsed.phrases]
-    if not known:
-        return ""
-    heard: dict[str, str] = {}
-    for phrase in phrases:
-        exact = labels.find(phrase)
-        if not exact:
-            return f"no label for {phrase!r}: {labels.explain(phrase)}"
-        if not exact & known:
-            return f"{phrase!r} ({', '.join(sorted(exact))}) is outside what the listener claims to know"
-        for label in sorted(labels.heard_as(exact)):
-            if label in heard:
-                return f"{heard[label]!r} and {phrase!r} share the label {label!r} and cannot be told apart"
-            heard[label] = phrase
-    return ""
+    return unmapped(phrases, known) if known else ""

@@ -14,6 +14,7 @@ from earwitness import captions, labels
 from earwitness.events import Event
 from earwitness.ledger import Heard, Ledger, StoredItem
 from earwitness.manifest import Item
+from earwitness.questions.events import unmapped
 from earwitness.runner import Ask
 from earwitness.scores import order, presence
 from earwitness.tasks.rows import NOT_APPLICABLE, SCORED, UNHEARD, Asked, ItemRow
@@ -195,7 +196,10 @@ def _row(stored: StoredItem, heard: Sequence[Heard], hearer: Hearer) -> ItemRow:
             verdict=NOT_APPLICABLE,
         )  # fmt: skip
     first = next((_events(h) for h in heard if not h.reason), ())
-    reason, detail = _unmapped(said, sets, hearer) or _unheard(heard, hearer)
+    reason, detail = _unheard(heard, hearer)
+    if hearer.detector and not reason:
+        detail = unmapped(said.phrases, frozenset() if hearer.unclaimed else hearer.known_labels)
+        reason = "unmapped" if detail else ""
     if reason:
         return ItemRow(**row, status=UNHEARD, reason=reason, detail=detail, verdict=UNHEARD, heard=first)
     values, kind, detail = _scored(said, sets, heard, hearer)
@@ -203,29 +207,6 @@ def _row(stored: StoredItem, heard: Sequence[Heard], hearer: Hearer) -> ItemRow:
         **row, status=SCORED, reason="", detail=detail, verdict="right" if values["toa"] else "wrong",
         error_kind=kind, values=values, heard=first,
     )  # fmt: skip
-
-
-def _unmapped(said: Stated, sets: Sequence[frozenset[str]], hearer: Hearer) -> tuple[str, str] | None:
-    """Why a detector cannot answer for this caption at all."""
-    if not hearer.detector:
-        return None
-    for phrase, found in zip(said.phrases, sets, strict=True):
-        if not found:
-            return "unmapped", f"no label is known for {phrase!r}"
-        exact = _labels(phrase)
-        if hearer.known_labels and not hearer.unclaimed and exact.isdisjoint(hearer.known_labels):
-            names = ", ".join(sorted(exact))
-            return "unmapped", f"{phrase!r} ({names}) is outside the labels {hearer.name} claims to know"
-    for index, found in enumerate(sets):
-        for other in range(index):
-            shared = found & sets[other]
-            if shared:
-                pair = f"{said.phrases[other]!r} and {said.phrases[index]!r}"
-                return (
-                    "unmapped",
-                    f"{pair} share labels ({', '.join(sorted(shared)[:3])}) and cannot be told apart",
-                )
-    return None
 
 
 def _repeats(heard: Sequence[Heard], hearer: Hearer) -> list[dict[str, Heard]]:
@@ -250,6 +231,12 @@ def _unheard(heard: Sequence[Heard], hearer: Hearer) -> tuple[str, str]:
 def _events(heard: Heard) -> tuple[Event, ...]:
     listed = heard.reply.get("events") or heard.reply.get("events_heard") or ()
     return tuple(Event(e["label"], e["onset_s"], e["offset_s"], e["confidence"]) for e in listed)
+
+
+def _by_label(events: Sequence[Event], wanted: frozenset[str]) -> tuple[Event, ...]:
+    """A judge's events in its own words, under the asked label that each names, where it names one."""
+    named = ((event, sorted(_labels(event.label) & wanted)) for event in events)
+    return tuple(replace(event, label=found[0]) if found else event for event, found in named)
 
 
 def _scored(
@@ -283,8 +270,10 @@ def _scored(
             )
             for repeat in repeats
         ]
-        recalls = [repeat[CAPTION].reply["event_recall"] for repeat in repeats]
-        precisions = [repeat[CAPTION].reply["event_precision"] for repeat in repeats]
+        wide = [labels.lenient(_labels(phrase)) for phrase in said.phrases]
+        tables = [_by_label(_events(repeat[CAPTION]), frozenset().union(*wide)) for repeat in repeats]
+        recalls = [presence.event_recall([s for s in sets if s], events) for events in tables]
+        precisions = [presence.event_precision(wide, frozenset(), events) for events in tables]
     joined = order.over_repeats(orders)
     sign = (joined.alignment > joined.alignment_reversed) - (joined.alignment < joined.alignment_reversed)
     order_sign = joined.order_right - joined.reversal_right
