@@ -321,6 +321,7 @@ def test_a_told_sequence_is_read_back_and_reversed(told: tuple[str, list[list[st
 SCRAPS = """
     then after before followed by preceded and or while as with first finally at 1.2-3.0 from 2 to 3 seconds
     (0-1s) , . ; : - -> <b> </b> &amp; <script> A B dog barks the a it again silence pause another in that
+    throughout background amid not no over all
     order sequence of generate audio if else 1. 2) until once there is comes a few later ' " ( ) _ = + @ é 猫
 """
 

@@ -49,7 +49,7 @@ _TELLS_ORDER = re.compile(c.TELLS_ORDER, re.IGNORECASE)
 _AT_ONCE = re.compile(c.AT_ONCE, re.IGNORECASE)
 _HEAD = re.compile(rf"(?:{c.HEAD})(?: |,|$)|[\s,;:\"'“”‘’()\[\]{{}}<>«»|/~^=+@-]+", re.IGNORECASE)
 _EDGE = re.compile(r"[\s,;:\"'“”‘’()\[\]{}<>«»|/~^=+@.-]+$")
-_FIRST_HEAD = re.compile(rf"(?:{c.FIRST})(?:,| |$)", re.IGNORECASE)
+_FIRST_HEAD = re.compile(rf"(?:{c.FIRST})(?:[,:]| |$)", re.IGNORECASE)
 _FIRST_TAIL = re.compile(rf"(?:^|[ ,]+)(?:{c.FIRST})$", re.IGNORECASE)
 _EARLY_TAIL = re.compile(rf"(?:^|[ ,]+){c.EARLY}$", re.IGNORECASE)
 _LATER_TAIL = re.compile(rf"[ ,]+{c.LATER}$", re.IGNORECASE)
@@ -171,8 +171,9 @@ def _set_aside(text: str, members: list[Piece], run: list[str]) -> None:
     )
     if piece.shared == "along":
         piece.aside = "ever"
-    for other in others if piece.shared == "with" else ():
-        other.aside = other.aside or piece.aside
+    for other in others:
+        if piece.shared == "with" or len(other.words) == 1:  # "rain and thunder throughout"
+            other.aside = other.aside or piece.aside
 
 
 def _lead(run: list[str], opens: bool) -> str:
@@ -286,7 +287,10 @@ def _stamp(text: str, items: _Items) -> None:
             last = item
         elif item.kind == "time":
             owner = items[index - 1] if index else None
-            if not isinstance(owner, Piece):
+            leads = (
+                _kind(items, 0) == "time" and index + 1 < len(items) and isinstance(items[index + 1], Piece)
+            )
+            if leads or not isinstance(owner, Piece):
                 at = index + 1
                 if _kind(items, at) == "colon" or (
                     _kind(items, at) == "comma" and _kind(items, index - 1) not in ("comma", "and")

@@ -26,9 +26,10 @@ _ADVERB = (
     rf"in turn|ultimately|afterwards?|thereafter|very|moments?|some ?time|{_AMOUNT}{_UNITS}(?! of ))"
 )
 _THEN = rf"(?:,? {_ADVERB}(?![\w’'-]))*"
+_TWICE = r"(?: (?:once|twice|repeatedly|earlier|beforehand))?"
 _ENDS = r"(?:ends?|ending|conclud(?:es?|ing|ed)|finish(?:es|ing|ed)|culminat(?:es?|ing)|capped)(?: off)?"
 _SOUND = r"(?:(?:sound|event|noise|one)(?: heard)? )?"
-_BACK = r"(?:that|this|which)(?:[ ,]|$)"  # "before which": what comes next begins first
+_BACK = r"(?:that(?! of)|this|which)(?:[ ,]|$)"  # "before which": what comes next begins first
 _IT = r"(?:it|that|this|they|these)"
 _GONE = (
     r"(?:gone|over|done|finished|stopped|ended|passed|faded|subsided|quiet|silent|stops|ends|fades|passes)"
@@ -38,9 +39,11 @@ _GONE = (
 NEXT = _any(
     rf"""
     follow(?:ed|ing)?(?: up)?{_THEN}(?: after|,[^,.;]{{1,40}},)? (?:by|with)
-    (?:proceeded|succeeded|interrupted|broken|cut (?:off|short)){_THEN} by|replaced{_THEN} (?:by|with)
+    (?:proceeded|succeeded|interrupted|broken|cut (?:off|short)){_THEN}{_TWICE} by
+    replaced{_THEN} (?:by|with)
     then{_THEN}(?:,? after (?:that|this|which))?
-    after (?:that|this|which)(?=[ ,])|after (?:it|them)(?=,| an? | the | some |(?: \w+)? \w+ing\b)
+    (?:after|following) (?:that|this|which)(?=[ ,])
+    (?:after|following) (?:it|them)(?=,| an? | the | some |(?: \w+)? \w+ing\b)
     after(?=,)
     afterwards?(?= (?:an?|the|some|there) )
     precedes?|preceding(?! {_BACK})|preceded(?! (?:\w+ ){{0,3}}by\b)
@@ -64,10 +67,11 @@ _OPENERS = _any(
     later(?: on)?|(?:moments|seconds|{_AMOUNT}{_UNITS}) later
     after {_AMOUNT}(?:{_UNITS}|pause|silence)(?! of )
     (?:at|in) the end(?! of)
-    (?<!^)(?:second|third|fourth|fifth)(?=,| an? | the | some | (?:\w+ )?\w+ing\b| \w(?:\W|$))
+    the (?:second|third|fourth|fifth|last|final)(?= an? | the )
+    (?<!^)(?:second|third|fourth|fifth)(?=[,:]| an? | the | some | (?:\w+ )?\w+ing\b| \w(?:\W|$))
     """
 )
-CLAUSE_NEXT = rf"(?:{_OPENERS})(?=[ ,])"
+CLAUSE_NEXT = rf"(?:{_OPENERS})(?=[ ,:])"
 NUMBER = r"(?<!at )(?<!for )\(?[2-9][.)](?= )"  # of a numbered list
 ARROW = r"-+>|=+>|→|⇒|»|(?<= )>(?= )"
 BEFORE = rf"before(?= \w)(?! {_BACK})"
@@ -82,8 +86,8 @@ AFTER = (
 FOLLOWS = (
     r"(?:follows|following)(?= (?!\w+ly\b|soon|right|later|close|behind|along|after|him|her|them|it|suit)\w)"
 )
-PRECEDED = rf"preceded{_THEN} by"
-EARLIER = r"(?:before|prior to|preceding) (?:that|this|which)(?=[ ,]|$)|but (?:at )?first"
+PRECEDED = rf"preceded{_THEN}{_TWICE} by"
+EARLIER = r"(?:before|prior to|preceding) (?:that(?! of)|this|which)(?=[ ,]|$)|but (?:at )?first"
 EARLIER += r"|(?:(?:moments|seconds|shortly|just|right) (?:before|earlier)|earlier|beforehand)(?=,)"
 
 # Words in front of such a connective that belong to it.
@@ -122,7 +126,7 @@ _ALL_ALONG = (
 _GERUND = r"(?!string|thing|wing)[\w-]{2,}ing\b"
 TOGETHER = _any(
     rf"""
-    while|whilst|meanwhile|as well as|as|when(?:ever)?|along(?:side| with)|together with
+    (?:all the )?while|whilst|meanwhile|as well as|as|when(?:ever)?|along(?:side| with)|together with
     at the same time(?: as)?|simultaneous(?:ly)? with|overlapp(?:ed|ing) (?:by|with)
     (?:and )?(?:(?:is|are|was|were) )?(?:accompanied|joined|punctuated|accented|underscored) by
     with(?= (?:(?!pause|break|gap|silence|and|or|then|followed)[\w’'-]+ ){{0,4}}?{_GERUND})
@@ -138,7 +142,7 @@ _HUM = (
 )
 ALONG = _any(
     rf"""
-    all (?:the )?while(?= \w)|amid(?:st)?|(?:accompanied|joined) (?:throughout|all along) by
+    (?<=, )all the while(?= \w)|all while|amid(?:st)?|(?:accompanied|joined) (?:throughout|all along) by
     (?:over|above|against|on top of)(?= (?:an? |the )?(?:\w+ ){{0,2}}?{_HUM}(?: {_HUM})*{_STOPS})
     (?<=[.;,] ){_ALL_ALONG}(?=,)|^{_ALL_ALONG}(?=,)
     """
@@ -168,13 +172,15 @@ REBUTTED = rf"(?<=[ ,])(?P<stands>{_RELATION}), (?:and |but )?not {_RELATION},? 
 _NOT = r"(?:\b(?:not|neither|nor|(?<!like )never)|n['’]t)"
 NEGATED_ORDER = (
     rf"{_NOT}(?: (?:\w+ly|be|been|being|come|occur|happen|begin|start|sound|heard|right|either))*"
-    r" (?:follow|preced|before|after|then|succeed|lead|give|trigger|interrupt|prior)"
+    r" (?:follow|preced|before|after|then|succeed|lead|give|trigger|interrupt|prior|"
+    r"in (?:\w+ )?(?:order|sequence|succession))"
 )
 NEGATED = (
     r"(?:all )?(?:there (?:is|are) )?(?:no|not|never|without|neither|nobody|nothing|none)\b"
     r"(?! (?:longer|more|sooner|only|far|too|so|very|long|just|quite)\b)|"
-    r"(?:[\w’'-]+ ){1,3}?(?:(?:do|does|did|is|are|was|were|has|have|can|could|will|would|wo|ca)"
-    r"(?:n['’]t| not| never)|cannot|never)(?! (?:stop|cease|end|quite|only)) \w"
+    r"(?:(?!that |who |which )[\w’'-]+ ){1,3}?(?:"
+    r"(?:do|does|did|is|are|was|were|has|have|can|could|will|would|wo|ca)(?:n['’]t| not| never)|"
+    r"cannot|never)(?! (?:stop|cease|end|quite|only)) \w"
 )
 
 # Words that say a list is told in order, behind it or in it; and in front of it.
@@ -249,7 +255,7 @@ _WHERE = r"(?: (?:in|on|at|with|through|down|up|across|along|into|inside|outside
 PURSUES = r"\b(?:runs?|ran|running|go(?:es|ing)?|went|(?:chas|shout|yell|call|scream|holler|wav)\w*) $"
 PURSUED = (
     rf"{_DETERMINER}(?:{'|'.join(sorted(PERSONS | ANIMALS))}|bus|car|cab|taxi|van|train|tram|truck|"
-    rf"motorcycle|motorbike|bicycle|bike|vehicle|boat|thief|robber|suspect|ball|him|her|it|them)(?:e?s)?{_WHERE}"
+    rf"motorcycle|motorbike|bicycle|bike|vehicle|boat|squirrel|rabbit|fox|deer|hare|thief|robber|suspect|ball|him|her|it|them)(?:e?s)?{_WHERE}"
 )
 ADDRESSED = (
     rf"{_DETERMINER}(?:crowd|audience|court|judge|jury|class|congregation|gathering|assembly|mirror|camera)s?"
@@ -267,7 +273,7 @@ KEEP += _any(
     (?:the )?(?:day|night|morning|week|evening|year)s? (?:after|before)(?! an? | the )
     (?:as|than|never|ever|like) before
     (?:every )?now and (?:then|again)
-    (?:for|once in|all the|quite) (?:an? |some )?(?:long |short |little |good )?while
+    (?:for|once in|quite) (?:an? |some )?(?:long |short |little |good )?while|all the while(?! \w)
     (?:since|until|till) (?:then|now)
     then-\w+|calm before
     as (?:if|though|usual|much|many|always|it|he|she|they|its?)
@@ -302,7 +308,7 @@ _BOUT = (
 )
 _LEADS = _any(
     rf"""
-    an?|the|some|that of|those of|intermittent|single|(?:what )?sounds? like
+    an?|the|some|just|only|that of|those of|intermittent|single|(?:what )?sounds? like
     (?:{_SEVERAL} )?(?:{_SORT} )*{_BOUT} of
     (?:\d[\d.]*|\w+) (?:seconds?|minutes?) of
     """
@@ -324,7 +330,7 @@ _TRAILS = _any(
     simultaneously|concurrently|together|at the same time|in parallel|initially|afterwards|meanwhile
     with (?:an?|one|some) (?:\w+ )?(?:pause|break|gap|silence)\b.*
     an? (?:second|moment)|(?:is|are|was|were|does|did)n['’]t|not
-    is|are|was|were|being|to be|(?<!and )to|and|but|only|or|with|an?|the|which|what|that
+    is|are|was|were|being|to be|(?<!and )to|and|but|only|or|with|an?|the|which|what|that|each
     """
 )
 PHRASE_TAIL = rf"(?: (?:{_TRAILS})|[\s,;:.\"'“”‘’()\[\]{{}}!?-]+)$"
