@@ -38,6 +38,8 @@ Church bells ring amid birdsong before a choir sings => church bells ring < choi
 While music plays in the background, a phone rings and is then answered by a woman => phone rings < answered by a woman & music plays in the background
 A plane takes off over city traffic => plane takes off & city traffic
 A clock strikes twelve, whereupon wolves howl, all while the wind moans => clock strikes twelve < wolves howl & wind moans
+A dog barks, then a cat meows against a backdrop of rain => dog barks < cat meows & backdrop of rain
+Goggles adjust against the wind, then a man speaks with no background noise and a bell rings => goggles adjust against the wind < man speaks with no background noise | bell rings
 """  # noqa: E501
 
 ORDERED = """
@@ -129,6 +131,8 @@ A man whispers, not wanting to be heard, then a floorboard creaks => man whisper
 A cow moos, preceded moments earlier by a bell => bell < cow moos
 A tram passes over rails, then its bell dings => tram passes over rails < its bell dings
 A toddler babbles, interrupted twice by a cough => toddler babbles < cough
+A bell rings or a horn honks, not both, then a dog barks => bell rings or a horn honks, not both < dog barks
+A goat bleated for just under a second, followed by a drill for half a second => goat bleated < drill
 """  # noqa: E501
 
 UNORDERED = """

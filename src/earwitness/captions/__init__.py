@@ -18,7 +18,7 @@ and "with" do not: they join events into one group, inside which nothing is orde
   or ends the sequence is one.
 - What sounds all along ("throughout", "all while it rains", "amid traffic", "over music") begins at no
   stated place: it is a phrase, but in no group and no precedence. So is what sounds "in the background"
-  of an event; a background that holds a place of its own ("then music plays in the background") has it.
+  of an event; alone in its place ("a dog barks, then music plays in the background") it has that place.
 - A negated event ("no dog barks") is no phrase; a caption that negates an order ("not followed by") states
   none at all.
 - "A dog runs after a cat", "a man speaks before a crowd": no words of time.

@@ -146,8 +146,9 @@ def cut(text: str) -> tuple[list[Piece], set[int]]:
         lead = _lead(run, opens)
         item.sentence, item.mark = sentence, item.mark or ("first" if "first" in run else "")
         item.tie, item.glue = _tie(run, lead)
-        members = [*(members if item.glue == "and" else []), item]
-        _set_aside(text, members, run)
+        members = members if item.glue == "and" else []
+        _set_aside(text, item, members, run)
+        members.append(item)
         if waiting and "comma" in run:
             if waiting == "after":
                 item.tie, item.glue = "next", ""
@@ -158,9 +159,8 @@ def cut(text: str) -> tuple[list[Piece], set[int]]:
     return pieces + _sentence(told, held), set() if _AT_ONCE.search(text) else ordered
 
 
-def _set_aside(text: str, members: list[Piece], run: list[str]) -> None:
-    """Note whether the last of some pieces joined by "and" sounds all along; one may say so for all."""
-    *others, piece = members
+def _set_aside(text: str, piece: Piece, others: list[Piece], run: list[str]) -> None:
+    """Note whether a piece sounds all along; what "and" joins it to may say so for it, or it for that."""
     piece.negated = _NEGATED.match(text, piece.start, piece.end) is not None
     if "along" in run or _EVER.search(text, piece.start, piece.end):
         piece.aside = "ever"
@@ -171,7 +171,7 @@ def _set_aside(text: str, members: list[Piece], run: list[str]) -> None:
     )
     if piece.shared == "along":
         piece.aside = "ever"
-    for other in others:
+    for other in others if piece.aside else ():
         if piece.shared == "with" or len(other.words) == 1:  # "rain and thunder throughout"
             other.aside = other.aside or piece.aside
 

@@ -143,13 +143,14 @@ _HUM = (
 ALONG = _any(
     rf"""
     (?<=, )all the while(?= \w)|all while|amid(?:st)?|(?:accompanied|joined) (?:throughout|all along) by
-    (?:over|above|against|on top of)(?= (?:an? |the )?(?:\w+ ){{0,2}}?{_HUM}(?: {_HUM})*{_STOPS})
+    against(?= (?:an?|the) (?:\w+ )?(?:backdrop|background)\b)
+    (?:over|above|on top of)(?= (?:an? |the )?(?:\w+ ){{0,2}}?{_HUM}(?: {_HUM})*{_STOPS})
     (?<=[.;,] ){_ALL_ALONG}(?=,)|^{_ALL_ALONG}(?=,)
     """
 )
 # ... and so does what these words mark; a mere "in the background" only where it is joined to an event.
 EVER = _ALL_ALONG
-BACKGROUND = r"background|backdrop"
+BACKGROUND = r"(?<!no )(?<!any )background|as (?:an?|the) backdrop"
 # "After the rain comes the sun": where the main clause begins without a comma.
 THERE = r"(?:comes?|came)(?= an? | the | some )|there(?:['’]s| is| are| was| were)"
 
@@ -177,7 +178,7 @@ NEGATED_ORDER = (
 )
 NEGATED = (
     r"(?:all )?(?:there (?:is|are) )?(?:no|not|never|without|neither|nobody|nothing|none)\b"
-    r"(?! (?:longer|more|sooner|only|far|too|so|very|long|just|quite)\b)|"
+    r"(?! (?:longer|more|sooner|only|far|too|so|very|long|just|quite|both)\b)|"
     r"(?:(?!that |who |which )[\w’'-]+ ){1,3}?(?:"
     r"(?:do|does|did|is|are|was|were|has|have|can|could|will|would|wo|ca)(?:n['’]t| not| never)|"
     r"cannot|never)(?! (?:stop|cease|end|quite|only)) \w"
@@ -329,7 +330,8 @@ _TRAILS = _any(
     audios?|(?:audio|sound) (?:clip|sample|track|recording)s?
     simultaneously|concurrently|together|at the same time|in parallel|initially|afterwards|meanwhile
     with (?:an?|one|some) (?:\w+ )?(?:pause|break|gap|silence)\b.*
-    an? (?:second|moment)|(?:is|are|was|were|does|did)n['’]t|not
+    for [^,.;]{{0,20}}?\ban? (?:second|moment)|(?<!half )(?<!under )(?<!over )(?<!than )an? (?:second|moment)
+    (?:is|are|was|were|does|did)n['’]t|not
     is|are|was|were|being|to be|(?<!and )to|and|but|only|or|with|an?|the|which|what|that|each
     """
 )
