@@ -195,6 +195,15 @@ def test_a_link_shows_its_clip_even_when_filters_hide_it(
     assert sorted(listed(page)) == list(range(1, 121))
 
 
+def test_a_sound_outside_the_stated_order_stands_apart(tmp_path: Path, show: Any) -> None:
+    asked = (Asked("a dog barks", ("Dog",), 0), Asked("rain", ("Rain",), -1), Asked("a siren", ("Siren",), 1))
+    clip = tmp_path / "a.wav"
+    noise(clip, 1)
+    page = show(build(tmp_path / "run", [item(1, clip, asked=asked)]))
+    parts = page.locator(".asked > li").all_text_contents()
+    assert parts == ["1a dog barks", "→", "2a siren", "at any time:", "•rain"]
+
+
 def test_events_answer_in_the_colour_of_the_asked_sound(mixed_page: Path, show: Any) -> None:
     page = show(mixed_page)
     right = page.locator("#clip-1")

@@ -30,10 +30,11 @@ const earwitness = {};
 
   /** The asked sounds with their number, hue and the events that answer them. */
   function answers(clip) {
-    const places = [...new Set(clip.asked.map(([, place]) => place))].sort((a, b) => a - b);
+    const places = [...new Set(clip.asked.map(([, place]) => place))].filter((p) => p >= 0).sort((a, b) => a - b);
     const asked = clip.asked.map(([phrase, place], index) => ({
       phrase,
-      number: places.indexOf(place) + 1,
+      number: place < 0 ? Infinity : places.indexOf(place) + 1, // outside the stated order: at any time
+      mark: place < 0 ? "•" : String(places.indexOf(place) + 1),
       hue: `hue${index % HUES}`,
       events: [],
     }));
@@ -59,9 +60,10 @@ const earwitness = {};
       const before = asked[index - 1];
       if (before) {
         const together = before.number === one.number;
-        list.append(make("li", { class: "then", "aria-hidden": "true" }, together ? "+" : "→"));
+        const joint = one.number === Infinity ? "at any time:" : together ? "+" : "→";
+        list.append(make("li", { class: "then", "aria-hidden": "true" }, joint));
       }
-      list.append(make("li", { class: `chip ${one.hue}` }, make("i", {}, String(one.number)), make("bdi", {}, one.phrase)));
+      list.append(make("li", { class: `chip ${one.hue}` }, make("i", {}, one.mark), make("bdi", {}, one.phrase)));
     });
     return list;
   }
@@ -117,7 +119,7 @@ const earwitness = {};
     const heard = asked.filter((one) => one.events.length);
     heard.forEach((one, row) => {
       const onset = Math.min(...one.events.map((event) => event.onset));
-      const pin = make("span", { class: `pin-line ${one.hue}`, "aria-hidden": "true" }, make("span", { class: `pin ${one.hue}` }, String(one.number)));
+      const pin = make("span", { class: `pin-line ${one.hue}`, "aria-hidden": "true" }, make("span", { class: `pin ${one.hue}` }, one.mark));
       pin.style.left = `${Math.min(onset / span, 1) * 100}%`;
       pin.firstChild.style.top = `${4 + row * 20}px`;
       surface.append(pin);
