@@ -17,7 +17,7 @@ from earwitness.audio import Clip, pcm_hash
 from earwitness.errors import UserError
 from earwitness.listeners.base import Call, Hearing, Unheard
 from earwitness.listeners.yamnet import Model, Yamnet, labels_table
-from earwitness.listeners.yamnet_events import Rules
+from earwitness.listeners.yamnet_events import Rules, Table, events
 from earwitness.listeners.yamnet_features import RATE_HZ, log_mel, patches
 from earwitness.questions import QUESTIONS
 from earwitness.scenes import synth
@@ -143,6 +143,57 @@ def test_stereo_and_other_rates_are_heard_alike(ear: Yamnet) -> None:
         {e["label"] for e in hear(ear, s, r)} for s, r in ((sound, RATE_HZ), (np.stack([high, high]), 44100))
     ]
     assert "Siren" in labels_of[0] & labels_of[1]
+
+
+# Rules, on logits made by hand: one second of sound from 2 s and from 6 s of 9 s, labels A and B known
+
+TABLE = Table(("A", "B", "other"), np.zeros(3, dtype=np.float32), ("a", "b", ""))
+
+
+def ruled(first: dict[str, float], second: dict[str, float], **changes: float) -> list[tuple[str, int]]:
+    """Events as (label, 1 or 2) for the excess of each label during the first and the second sound."""
+    samples = noise(0, 9.0, 0.0005)
+    for onset_s in (2, 6):
+        samples[onset_s * RATE_HZ :][:RATE_HZ] += noise(1, 1.0)
+    rules = replace(Rules(smooth_s=HOP_S), **changes)
+    mel = log_mel(samples, rules.hop_frames)
+    times_s = np.arange(len(patches(mel, rules.hop_frames))) * rules.hop_s
+    logits = np.full((len(times_s), 3), -20.0, dtype=np.float32)
+    for onset_s, excess in ((2, first), (6, second)):
+        near = (times_s > onset_s - 0.3) & (times_s < onset_s + 1.3)
+        for label, value in excess.items():
+            logits[near, TABLE.labels.index(label)] = value
+    heard = events(mel, logits, 9.0, TABLE, rules)
+    for event in heard:
+        assert min(abs(event.onset_s - 2), abs(event.onset_s - 6)) <= 0.02
+        assert min(abs(event.offset_s - 3), abs(event.offset_s - 7)) <= 0.02
+    return [(event.label, 1 if event.onset_s < 4 else 2) for event in heard]
+
+
+def test_a_much_better_rival_takes_the_sound() -> None:
+    assert ruled({"A": 1, "B": 6}, {}) == [("B", 1)]
+    assert ruled({"A": 4, "B": 6}, {}) == [("A", 1), ("B", 1)]
+    assert ruled({"A": 1, "other": 9}, {}) == [("A", 1), ("other", 1)]  # only known groups compete
+
+
+def test_a_resemblance_gives_way_to_the_sound_it_resembles() -> None:
+    assert ruled({"A": 4, "B": 6}, {"A": 7}) == [("B", 1), ("A", 2)]
+    assert ruled({"A": 4}, {"A": 7}) == [("A", 1), ("A", 2)]  # no rival: the sound twice
+
+
+def test_sound_that_no_label_claims_goes_to_the_nearest_known_one() -> None:
+    assert ruled({"A": -1, "B": -4}, {"B": 3}) == [("A", 1), ("B", 2)]
+    assert ruled({"A": -9, "B": -4}, {"B": 3}) == [("B", 2)]
+    assert ruled({"A": -1, "other": 2}, {"B": 3}) == [("other", 1), ("B", 2)]
+
+
+def test_stretches_of_one_label_join_over_a_short_gap() -> None:
+    assert len(ruled({"A": 3}, {"A": 3}, gap_s=0.5)) == 2
+    samples, rules = noise(0, 4.0), Rules(smooth_s=HOP_S)
+    mel = log_mel(samples, rules.hop_frames)
+    logits = np.full((len(patches(mel, rules.hop_frames)), 3), 3.0, dtype=np.float32)
+    logits[8] = -20
+    assert [len(events(mel, logits, 4.0, TABLE, replace(rules, gap_s=gap))) for gap in (0.48, 0.24)] == [3, 6]
 
 
 # What it is given

@@ -49,6 +49,9 @@ class Rules:
         echo: It is dropped if a label of another group has more than its excess plus this (negative:
             even a weaker one), provided its own group is heard better elsewhere in the clip
             and is the best group there.
+        unclaimed: Sound in which no label at all is heard goes to the known label with the most excess,
+            if that is not less than minus this.
+        unclaimed_s: Sound shorter than this (in patches) is left alone.
         early_s, back_s, late_s: The onset is the first rise from ``early_s`` before the event's first
             patch to ``late_s`` after it, else the last rise up to ``back_s`` before it. The offset
             mirrors this around the last patch.
@@ -64,6 +67,8 @@ class Rules:
     gap_s: float = 0.5
     rival: float = 3.5
     echo: float = -3.0
+    unclaimed: float = 1.5
+    unclaimed_s: float = 0.48
     early_s: float = 0.2
     back_s: float = 1.0
     late_s: float = 0.75
@@ -123,9 +128,10 @@ def events(mel: Array, logits: Array, duration_s: float, table: Table, rules: Ru
     """
     level = _levels(mel, duration_s)
     steady = smoothed(logits, rules)
-    heard = _stretches(steady - table.thresholds, _audible(level, len(logits), rules), table, rules)
+    excess, audible = steady - table.thresholds, _audible(level, len(logits), rules)
+    heard = _uncontested(_stretches(excess, audible, table, rules), rules)
     found = []
-    for one in _uncontested(heard, rules):
+    for one in heard + _unclaimed(excess, audible, heard, table, rules):
         onset = _edge(level, one.first * rules.hop_s, rules)
         after = level[round(onset / FRAME_S) :][::-1]  # an offset is an onset of the clip played backwards
         offset = duration_s - _edge(after, duration_s - max(onset, one.last * rules.hop_s), rules)
@@ -190,6 +196,28 @@ def _uncontested(heard: Sequence[_Stretch], rules: Rules) -> list[_Stretch]:
         for one in heard
         if lead(one) <= rules.rival and (lead(one) <= rules.echo or not better_elsewhere(one))
     ]
+
+
+def _unclaimed(
+    excess: Array, audible: NDArray[np.bool_], heard: Sequence[_Stretch], table: Table, rules: Rules
+) -> list[_Stretch]:
+    """Stretches of sound in which nothing is heard, each given to the nearest known label."""
+    free = audible.copy()
+    for one in heard:
+        free[max(0, one.first - 1) : one.last + 2] = False
+    known = np.flatnonzero([group != "" for group in table.groups])
+    patches = np.flatnonzero(free)
+    found = []
+    for run in np.split(patches, np.flatnonzero(np.diff(patches) > 1) + 1):
+        if len(run) * rules.hop_s < rules.unclaimed_s or not len(known):
+            continue
+        best, nearest = np.unravel_index(excess[np.ix_(run, known)].argmax(), (len(run), len(known)))
+        label, peak = int(known[nearest]), int(run[best])
+        near = run[excess[run, label] > -rules.unclaimed]
+        if len(near):
+            most = float(excess[peak, label])
+            found.append(_Stretch(label, table.groups[label], int(near[0]), int(near[-1]), peak, most, None))
+    return found
 
 
 def _edge(level: Array, at_s: float, rules: Rules) -> float:
