@@ -120,7 +120,16 @@ def judge(
     ear.ready()
     folder = Path(run)
     with Ledger.create(folder / "ledger.sqlite") as ledger:
-        hearer = settings.begin(ledger, ear, checked, task=task, seed=seed, repeats=repeats, command=command)
+        hearer = settings.begin(
+            ledger,
+            ear,
+            checked,
+            task=task,
+            seed=seed,
+            repeats=repeats,
+            command=command or _call(given),
+            unclaimed=bool(options.unclaimed),
+        )
         del checked  # ten thousand rows are in the ledger now
 
         def plan(stored: StoredItem) -> list[runner.Ask]:

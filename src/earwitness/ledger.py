@@ -109,6 +109,12 @@ class Ledger:
         """
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            files = sorted(p.name for p in path.parent.iterdir() if p.is_file())
+            if not path.exists() and set(files) - {"ledger.lock"}:
+                raise UserError(
+                    f"{path.parent} holds files but no run: {', '.join(files[:3])}.",
+                    "Choose a new or empty run folder with -o.",
+                )
             lock = (path.parent / "ledger.lock").open("w")
         except OSError as fault:
             raise UserError(

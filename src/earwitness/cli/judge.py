@@ -65,7 +65,7 @@ def order(
     retry: Annotated[bool, typer.Option("--retry", help="Ask again whatever ended unheard.")] = False,
     spectrograms: show.Spectrograms = 500,
     level: show.Level = 0.95,
-    unclaimed: show.Unclaimed = False,
+    unclaimed: show.Unclaimed = None,
     columns: show.Columns = None,
     decimals: show.Decimals = None,
     name: show.Names = None,

@@ -55,3 +55,8 @@ def run() -> None:
     except EarwitnessError as fault:
         typer.echo(f"earwitness: {fault}", err=True)
         sys.exit(2)
+    except OSError as fault:  # a path given by the user that cannot be read or written
+        if fault.filename is None:
+            raise
+        typer.echo(f"earwitness: {fault.filename}: {fault.strerror}", err=True)
+        sys.exit(2)

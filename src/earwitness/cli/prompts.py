@@ -26,13 +26,31 @@ def order(
         Path | None,
         typer.Option(help="Your own table of classes instead of the built-in one.", show_default=False),
     ] = None,
+    listener: Annotated[
+        str | None, typer.Option(help="Only pairs that this listener can judge.", show_default=False)
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")] = False,
 ) -> None:
     """Both directions of every pair of sounds that can be told apart, in several wordings."""
+    from earwitness.listeners import open_listener
     from earwitness.scenes import prompts
 
-    made = prompts.order_prompts(classes=classes, seed=seed, pairs=pairs)
+    ear = open_listener(listener or "yamnet")
+    made = prompts.order_prompts(
+        classes=classes, seed=seed, pairs=pairs, known=ear.known_labels if listener else None
+    )
+    if out.exists() and not force:
+        raise UserError(f"{out} exists already.", "Choose another file with -o, or say --force.")
+    out.parent.mkdir(parents=True, exist_ok=True)
     prompts.write_csv(out, made)
+    rows = prompts.read_csv(out)
+    judgeable = sum(not found.reason for found in prompts.check_prompts(rows, ear.known_labels))
     typer.echo(f"{out}: {len(made)} prompts, {len(made) // 2} pairs in both directions")
+    typer.echo(f"{ear.name} can judge {judgeable} of them" + _hint(judgeable < len(made)))
+
+
+def _hint(some_left: bool) -> str:
+    return "; with --listener yamnet only those are made." if some_left else "."
 
 
 @app.command("check", epilog="\b\nExample:\n  earwitness prompts check prompts.csv --listener yamnet")
@@ -47,14 +65,19 @@ def check(
     """Say which prompts the listener can judge, before anyone generates their clips."""
     from earwitness.listeners import open_listener
     from earwitness.manifest import parse_rename
+    from earwitness.report.cells import one_line
     from earwitness.scenes import prompts
 
     ear = open_listener(listener)
     rows = prompts.read_csv(prompts_file, rename=parse_rename(rename or []))
     checks = prompts.check_prompts(rows, ear.known_labels)
+    reasons: dict[str, list[str]] = {}
     for found in checks:
         if found.reason:
-            typer.echo(f"cannot judge\t{found.prompt_id}\t{found.reason}\t{found.caption}")
+            reasons.setdefault(found.reason, []).append(found.prompt_id)
+    for reason, ids in sorted(reasons.items(), key=lambda pair: -len(pair[1])):
+        typer.echo(f"{len(ids)} cannot be judged: {one_line(reason)}")
+        typer.echo(f"    {', '.join(map(one_line, ids))}")
     good = sum(not found.reason for found in checks)
     typer.echo(f"{good} of {len(checks)} prompts can be judged by {ear.name}.")
     if not good:

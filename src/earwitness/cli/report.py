@@ -15,7 +15,7 @@ def report(
     run: Folder,
     spectrograms: show.Spectrograms = 500,
     level: show.Level = 0.95,
-    unclaimed: show.Unclaimed = False,
+    unclaimed: show.Unclaimed = None,
     columns: show.Columns = None,
     decimals: show.Decimals = None,
     name: show.Names = None,
@@ -43,7 +43,7 @@ def failures(
         typer.Option(help="Only this kind: missing, reversed, overlapped, unclear.", show_default=False),
     ] = None,
     unheard: Annotated[bool, typer.Option("--unheard", help="List unheard items instead.")] = False,
-    unclaimed: show.Unclaimed = False,
+    unclaimed: show.Unclaimed = None,
 ) -> None:
     """List the clips judged wrong, one a line: kind, system, sample, path, what was heard.
 

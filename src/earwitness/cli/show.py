@@ -29,8 +29,8 @@ Percent = Annotated[bool, typer.Option("--percent", help="Show shares as percent
 Spectrograms = Annotated[int, typer.Option(help="Draw spectrograms for at most this many clips.")]
 Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
 Unclaimed = Annotated[
-    bool,
-    typer.Option("--unclaimed", help="Judge sounds the listener does not claim to know too (exploratory)."),
+    bool | None,
+    typer.Option("--unclaimed/--claimed", help="Judge sounds it does not claim to know too (exploratory)."),
 ]
 
 
@@ -95,8 +95,7 @@ def print_result(result: "Result") -> None:
     if result.counts:
         counts = result.counts
         console.print(
-            f"\nHeard {counts.asked} clips; {counts.reused} have the same sound as others; "
-            f"{counts.unheard} unheard.",
+            f"\nHeard now: {counts.asked} clips, and {counts.reused} more with the same sound as another.",
             highlight=False,
         )
     console.print(
@@ -128,7 +127,7 @@ def report_options(
     percent: bool,
     spectrograms: int,
     level: float,
-    unclaimed: bool,
+    unclaimed: bool | None,
 ) -> "Options":
     """Options of the report from the command line's words."""
     from earwitness.report.build import Options

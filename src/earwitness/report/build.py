@@ -26,14 +26,15 @@ class Options:
         spectrograms: For how many clips spectrograms are drawn.
         level: Confidence level of the intervals.
         draws: Bootstrap draws.
-        unclaimed: Judge phrases outside the labels the listener claims to know too (exploratory).
+        unclaimed: Judge phrases outside the labels the listener claims to know too (exploratory); None for
+            whatever the run was judged with.
     """
 
     table: tables.TableOptions = field(default_factory=tables.TableOptions)
     spectrograms: int = 500
     level: float = 0.95
     draws: int = 10_000
-    unclaimed: bool = False
+    unclaimed: bool | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.level < 1:
@@ -43,7 +44,7 @@ class Options:
                 raise UserError(f"{name} must not be negative.", "Give 0 or more.")
 
 
-def items(folder: Path, unclaimed: bool = False) -> Iterator[ItemRow]:
+def items(folder: Path, unclaimed: bool | None = None) -> Iterator[ItemRow]:
     """Every scored item of a run, one at a time (``unclaimed``: see :class:`Options`).
 
     Raises:
@@ -82,16 +83,16 @@ def build(folder: Path, options: Options | None = None, progress: Progress | Non
         about = meta["listener"]
         summary = summarise(
             order.rows(ledger, hearer),
-            listener=about["name"],
+            listener=about["name"] + (" (unclaimed labels too)" if hearer.unclaimed else ""),
             measured=meta["measured"],
             manifest_notes=meta["notes"],
-            unclaimed=options.unclaimed,
+            unclaimed=hearer.unclaimed,
             seed=meta["seed"],
             level=options.level,
             draws=options.draws,
             alignment_scale=(0.0, 1.0) if hearer.detector else (1.0, 5.0),
         )
-        facts = _facts(meta, options)
+        facts = _facts(meta, options, summary.listener)
         tables.write_json(folder / "summary.json", tables.summary_json(summary))
         (folder / "summary.csv").write_text(tables.summary_csv(summary), encoding="utf-8")
         (folder / "tables").mkdir(exist_ok=True)
@@ -116,7 +117,7 @@ def build(folder: Path, options: Options | None = None, progress: Progress | Non
     return summary
 
 
-def _facts(meta: dict[str, Any], options: Options) -> dict[str, Any]:
+def _facts(meta: dict[str, Any], options: Options, name: str) -> dict[str, Any]:
     about = meta["listener"]
     return {
         "command": meta["command"],
@@ -124,7 +125,8 @@ def _facts(meta: dict[str, Any], options: Options) -> dict[str, Any]:
         "versions": meta["versions"],
         "seed": meta["seed"],
         "repeats": meta["repeats"],
-        "listener": {k: about[k] for k in ("name", "version", "settings", "resolution_s", "detector")},
+        "listener": {"name": name}
+        | {k: about[k] for k in ("version", "settings", "resolution_s", "detector")},
         "level": options.level,
         "draws": options.draws,
         "calibration": meta["measured"] or None,

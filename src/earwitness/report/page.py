@@ -182,7 +182,8 @@ def _view(summary: Summary, *, title: str, facts: Mapping[str, Any]) -> dict[str
     kinds = [kind for kind in KIND_MEANINGS if kind in counted] + sorted(counted - KIND_MEANINGS.keys())
     ends = _ends([row.metrics[key.name] for row in summary.rows])
     # Pairs that are told apart come first.
-    comparisons = sorted((not one.winner, tables.sentence(one, key)) for one in summary.comparisons)
+    compared = [one for one in summary.comparisons if one.difference is not None]
+    comparisons = sorted((not one.winner, tables.sentence(one, key)) for one in compared)
     return {
         "title": title,
         "task": summary.task,
@@ -195,6 +196,7 @@ def _view(summary: Summary, *, title: str, facts: Mapping[str, Any]) -> dict[str
         "kinds": [(kind, KIND_MEANINGS.get(kind, "")) for kind in kinds],
         "plot": {"width": _PLOT_WIDTH, "ticks": _ticks(key, ends)},
         "systems": [_system_view(row, key, others, kinds, ends) for row in tables.ranked(summary)],
+        "apart": len(summary.comparisons) - len(compared),
         "told_apart": sum(1 for one in summary.comparisons if one.winner),
         "comparisons": comparisons,
         "listed": _LISTED,

@@ -38,6 +38,8 @@ def paragraph(summary: Summary, facts: Mapping[str, Any]) -> str:
     blocks = [" ".join(sentences)]
     if facts.get("command"):
         blocks.append(f"Command: {_code(str(facts['command']))}")
+    if listener.get("settings"):
+        blocks.append(f"Listener settings: {_listed(listener['settings'])}.")
     if facts.get("versions"):
         blocks.append(f"Versions: {_listed(facts['versions'])}.")
     return "\n\n".join(blocks) + "\n"
@@ -58,8 +60,6 @@ def _hearing(summary: Summary, facts: Mapping[str, Any], listener: Mapping[str, 
         said.append("It is a judge: it hears the clip and reads the caption it is asked about.")
     if listener.get("resolution_s") is not None:
         said.append(f"Onsets closer than {listener['resolution_s']:g} s count as simultaneous.")
-    if listener.get("settings"):
-        said.append(f"Its settings: {_listed(listener['settings'])}.")
     if facts.get("prompt_hashes"):
         said.append(f"Hashes of its prompts: {_listed(facts['prompt_hashes'])}.")
     if facts.get("repeats") is not None:

@@ -69,7 +69,11 @@ class Check:
 
 
 def order_prompts(
-    *, classes: Path | Sequence[SoundClass] | None = None, seed: int = 0, pairs: int | None = None
+    *,
+    classes: Path | Sequence[SoundClass] | None = None,
+    seed: int = 0,
+    pairs: int | None = None,
+    known: frozenset[str] | None = None,
 ) -> list[Prompt]:
     """Both directions of every pair of classes that can be told apart.
 
@@ -78,6 +82,7 @@ def order_prompts(
             list by default.
         seed: Decides the wording of each pair and the order of the pairs.
         pairs: Sample this many pairs; all by default. A smaller sample is the start of a larger one.
+        known: Labels a listener claims to know: leave out classes that ask for none of them.
 
     Raises:
         UserError: If there are no two classes to tell apart, fewer pairs than asked for, or a phrase
@@ -85,13 +90,15 @@ def order_prompts(
         InputFaults: If the user's file has faults.
     """
     if isinstance(classes, Path):
-        known: Sequence[SoundClass] = load_classes(classes)
+        given: Sequence[SoundClass] = load_classes(classes)
     else:
-        known = tuple(builtin().values()) if classes is None else classes
-    possible = admissible_pairs(known)
+        given = tuple(builtin().values()) if classes is None else classes
+    if known is not None:
+        given = [sound for sound in given if not known.isdisjoint(sound.labels)]
+    possible = admissible_pairs(given)
     if not possible:
         raise UserError(
-            f"No two of the {len(known)} classes given can be told apart.",
+            f"No two of the {len(given)} classes can be told apart.",
             "List at least two; a built-in class needs only its name: " + ", ".join(builtin()) + ".",
         )
     if pairs is not None and not 1 <= pairs <= len(possible):

@@ -27,6 +27,7 @@ def begin(
     seed: int,
     repeats: int,
     command: str,
+    unclaimed: bool = False,
 ) -> Hearer:
     """Keep the run's settings and items, or check that they are those it began with.
 
@@ -64,6 +65,7 @@ def begin(
         "notes": list(manifest.notes),
         "measured": listener.measured,
         "versions": versions(),
+        "unclaimed": unclaimed,
     }
     ledger.begin(meta | changing, manifest.items)
     kept = len(ledger.item_ids()) - len(manifest.items)
@@ -78,8 +80,12 @@ def _refuse(what: str, faults: Sequence[str], remedy: str = "Undo the change") -
         raise InputFaults(what, faults, f"{remedy}, or judge into a new run folder with -o.")
 
 
-def hearer(ledger: Ledger, unclaimed: bool = False) -> Hearer:
-    """What scoring must know of the run's listener (``unclaimed``: see Hearer)."""
+def hearer(ledger: Ledger, unclaimed: bool | None = None) -> Hearer:
+    """What scoring must know of the run's listener.
+
+    Args:
+        unclaimed: See Hearer; None for what the run was last judged with.
+    """
     meta = ledger.meta()
     about = meta["listener"]
     return Hearer(
@@ -89,7 +95,7 @@ def hearer(ledger: Ledger, unclaimed: bool = False) -> Hearer:
         resolution_s=about["resolution_s"],
         known_labels=frozenset(about["known_labels"]),
         repeats=meta["repeats"],
-        unclaimed=unclaimed,
+        unclaimed=meta.get("unclaimed", False) if unclaimed is None else unclaimed,
     )
 
 

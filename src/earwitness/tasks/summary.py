@@ -39,6 +39,8 @@ SPECS = (
     MetricSpec("event_precision", "Precision", "share of heard events that are asked for"),
     MetricSpec("toa_lenient", "TOA (lenient)", "TOA where a wider label may stand in for an event"),
 )
+LOW_COVERAGE = 0.95
+"""Below this share of applicable items a system's number is marked."""
 BOUNDED = frozenset({"toa", "toa_lenient", "alignment_win", "alignment_loss", "order_win", "order_loss"})
 """Metrics of 0 or 1 an item, for which "every unheard item wrong, or right" has a meaning."""
 
@@ -203,13 +205,26 @@ def _notes(
         notes.append(
             "The intervals show sampling alone; this listener's own order accuracy has not been measured."
         )
-    for row in systems:
-        if not row.scored:
-            why = "no item states an order" if row.n == row.not_applicable else "every item was unheard"
-            notes.append(f"{row.system}: unscored, because {why}.")
-        elif row.coverage is not None and row.coverage < 0.95:
-            reasons = ", ".join(f"{count} {reason}" for reason, count in row.unheard_reasons.items())
-            notes.append(
-                f"{row.system}: only {row.coverage:.1%} of its applicable items were scored ({reasons})."
-            )
+    if systems and not any(row.scored for row in systems) and any(row.unheard for row in systems):
+        notes.append(
+            "Nothing could be scored. `earwitness prompts check` says which captions the listener can judge; "
+            "--unclaimed judges the others too."
+        )
+    unstated = [row.system for row in systems if not row.scored and row.n == row.not_applicable]
+    unheard = [row.system for row in systems if not row.scored and row.n > row.not_applicable]
+    partly = [
+        f"{row.system} {row.coverage:.1%} ({_reasons(row)})"
+        for row in systems
+        if row.scored and row.coverage is not None and row.coverage < LOW_COVERAGE
+    ]
+    if unstated:
+        notes.append(f"Unscored, because no item states an order: {', '.join(unstated)}.")
+    if unheard:
+        notes.append(f"Unscored, because every item that states an order was unheard: {', '.join(unheard)}.")
+    if partly:
+        notes.append(f"Only part of the applicable items were scored: {'; '.join(partly)}.")
     return tuple(notes)
+
+
+def _reasons(row: SystemRow) -> str:
+    return ", ".join(f"{count} {reason}" for reason, count in row.unheard_reasons.items())
