@@ -70,8 +70,7 @@ def split(recordings: Mapping[str, str]) -> dict[str, Side]:
 
 def pool(clips: Path, side: Side) -> Pool:
     """Clips of one side that are long enough to be an event, by label and recording."""
-    with (clips / "metadata.csv").open(encoding="utf-8", newline="") as table:
-        rows = list(csv.DictReader(table))
+    rows = _rows(clips)
     sides = split({row["recording_id"]: row["label"] for row in rows})
     found: dict[str, dict[str, list[Path]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
@@ -79,6 +78,16 @@ def pool(clips: Path, side: Side) -> Pool:
         if sides[row["recording_id"]] == side and len(_sound(path)) >= EVENT_S[0] * RATE_HZ:
             found[row["label"]][row["recording_id"]].append(path)
     return found
+
+
+def labels(clips: Path) -> set[str]:
+    """Every label of the folder, with or without a usable clip."""
+    return {row["label"] for row in _rows(clips)}
+
+
+def _rows(clips: Path) -> list[dict[str, str]]:
+    with (clips / "metadata.csv").open(encoding="utf-8", newline="") as table:
+        return list(csv.DictReader(table))
 
 
 def mixtures(rng: np.random.Generator, clips: Pool, labels: Sequence[str], n: int) -> Iterator[Mixture]:

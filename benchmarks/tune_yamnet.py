@@ -8,14 +8,15 @@ their best patch, every class of clips weighing the same. Only wrong events set 
 many, so it does not depend on the few recordings of the right class. The share is ``STRICT`` for labels
 the listener does not claim to know. For a group of labels that together answer for a class it is the share
 for the whole group, ``LOOSE``: groups compete afterwards (listeners/yamnet_events.py), which removes most of
-these.
+these. Where the class's own events stand further off than ``CLEARANCE`` (99 % of them), the thresholds rise
+to that distance.
 
 Known: a class with at least ``RECORDINGS`` recordings on the tune side, of whose events its group finds at
 least ``RECALL``, and at least ``CLEAR_RECALL`` at thresholds that only ``CLEAR`` of the wrong events exceed,
 so that no class is known by its murmur alone. A label is in the group if it finds two thirds of them by
 itself.
-Labels that a class which fails (whatever its recordings) asks for too are in no group: its phrase would
-pass for known.
+Labels that a class which fails (whatever its recordings, and even without a usable one) asks for too are in
+no group: its phrase would pass for known.
 
     python benchmarks/tune_yamnet.py [CLIPS_FOLDER] [--write]
 """
@@ -37,10 +38,11 @@ from earwitness.listeners.yamnet_events import Rules, Table, events, smoothed
 from earwitness.scenes import synth
 from order_mixtures import CLIPS, Tally, heard_as
 
-LOOSE, STRICT = 0.1, 0.003
+LOOSE, STRICT = 0.08, 0.003
 FLOOR, CEILING = -8.0, 3.0
 """Thresholds stay inside: below, everything is noise; above, the wrong events are wrong in name only."""
 UNTUNED_FLOOR = -1.0
+CLEARANCE = 2.0
 RECALL = 0.95
 CLEAR, CLEAR_RECALL = 0.01, 2 / 3
 ALONE = 2 / 3
@@ -125,6 +127,8 @@ class Group:
 def group(name: str, without: frozenset[str], names: Sequence[str], seen: Best) -> Group:
     """The group of a class, out of its labels but those in ``without``."""
     right = seen.logits[seen.classes == name]
+    if not len(right):
+        return Group([], np.empty(0, dtype=np.float32), 0.0, 0.0)
     members = [names.index(label) for label in sorted(heard_as(name) & set(names) - without)]
     columns = [i for i in members if (right[:, i] > joint_limits([i], names, seen, LOOSE)).mean() > ALONE]
     if not columns:
@@ -134,7 +138,9 @@ def group(name: str, without: frozenset[str], names: Sequence[str], seen: Best) 
         return float((right[:, columns] > limits).any(axis=1).mean())
 
     loose = joint_limits(columns, names, seen, LOOSE)
-    return Group(columns, loose, recall(loose), recall(joint_limits(columns, names, seen, CLEAR)))
+    weakest = float(np.quantile((right[:, columns] - loose).max(axis=1), 0.01))
+    limits = loose + np.float32(max(0.0, weakest - CLEARANCE))
+    return Group(columns, limits, recall(limits), recall(joint_limits(columns, names, seen, CLEAR)))
 
 
 def joint_limits(
@@ -155,7 +161,7 @@ def choose(names: Sequence[str], seen: Best, recordings: Mapping[str, int]) -> t
     """The table, and the groups of the classes that become known."""
     strict = [joint_limits([i], names, seen, STRICT)[0] for i in range(len(names))]
     limits = np.clip(np.array(strict, dtype=np.float32), UNTUNED_FLOOR, CEILING)
-    passed = [name for name in recordings if group(name, frozenset(), names, seen).passes]
+    passed = [name for name in sorted(recordings) if group(name, frozenset(), names, seen).passes]
     spoilt = frozenset[str]().union(*(asked_labels(name) for name in recordings.keys() - set(passed)))
     found = {name: group(name, spoilt, names, seen) for name in passed if recordings[name] >= RECORDINGS}
     known = {name: its for name, its in found.items() if its.passes}
@@ -193,6 +199,7 @@ def variants(rules: Rules) -> Iterator[tuple[str, Rules]]:
     tried: dict[str, tuple[float, ...]] = {
         "rival": (1.5, 2.5, 5.0, 99.0),
         "echo": (-2.0, -1.0, 0.0, 99.0),
+        "unclaimed": (-99.0, 0.5, 3.0),
         "gap_s": (0.25, 1.0),
         "floor_db": (3.0, 10.0),
         "early_s": (0.1, 0.3),
@@ -228,11 +235,11 @@ def main() -> None:
         pool = with_sirens(mixtures.pool(given.clips, "tune"), Path(folder), range(40))
         drawn = mixtures.mixtures(np.random.default_rng(1), pool, sorted(pool), 2400)
         seen = best(list(examples(model, drawn)), rules)
-        recordings = {name: len(found) for name, found in sorted(pool.items())}
+        recordings = {name: len(pool.get(name, ())) for name in mixtures.labels(given.clips) | pool.keys()}
         table, groups = choose(names, seen, recordings)
         if given.write:
             write(Path(yamnet.__file__).parent / yamnet.LABELS_FILE, table, groups, seen)
-        for name, count in recordings.items():
+        for name, count in sorted(recordings.items()):
             its = groups.get(name) or group(name, frozenset(), names, seen)
             members = ", ".join(f"{names[i]} {x:.1f}" for i, x in zip(its.columns, its.limits, strict=True))
             told = f"recordings {count:3d}, recall {its.recall:.3f}, clear {its.clear:.3f}"
