@@ -16,7 +16,7 @@ from earwitness.scenes import bank, synth
 from earwitness.scenes.prompts import Prompt, order_prompts, write_csv
 
 CLASSES = (
-    "applause", "baby_cry", "bird", "car_horn", "cat_meow", "dog_bark", "glass_breaking", "sheep", "siren",
+    "applause", "baby_cry", "bird", "car_horn", "cat_meow", "dog_bark", "sheep", "siren",
     "telephone", "whistle",
 )  # fmt: skip
 """Built-in sounds that the embedded listener claims to know (tests/test_demo_scenes.py holds it to that)."""
