@@ -23,6 +23,7 @@ from earwitness.audio import Clip, pcm_hash
 from earwitness.events import EventTable, from_json
 from earwitness.listeners.base import Call, Hearing
 from earwitness.listeners.yamnet import Yamnet
+from earwitness.scenes.classes import builtin, confusable
 from earwitness.scores import order
 
 CLIPS = Path(__file__).resolve().parents[2] / "shared" / "data" / "clips"
@@ -37,6 +38,13 @@ def heard_as(name: str) -> frozenset[str]:
 def known_classes(names: Iterable[str], known: frozenset[str]) -> list[str]:
     """Classes whose own labels the listener claims to know."""
     return sorted(name for name in names if labels.find(name.replace("_", " ")) & known)
+
+
+def admitted(truth: tuple[mixtures.Placed, mixtures.Placed]) -> bool:
+    """True if prompt sets ask for this pair: both are built-in classes, not stated as confusable."""
+    asked = [labels.find(event.label.replace("_", " ")) for event in truth]
+    found = [next((c for c in builtin().values() if c.labels & its), None) for its in asked]
+    return found[0] is not None and found[1] is not None and not confusable(found[0], found[1])
 
 
 class Tally:
@@ -128,7 +136,7 @@ def main() -> None:
     classes = known_classes(pool, listener.known_labels)
     tally = Tally(classes, listener.needs.resolution_s)
     truths: list[tuple[mixtures.Placed, mixtures.Placed]] = []
-    by_gap: dict[str, Counter[bool]] = defaultdict(Counter)
+    split_by: dict[str, Counter[bool]] = defaultdict(Counter)
     drawn = mixtures.mixtures(np.random.default_rng(given.seed), pool, classes, given.n)
     for call_id, answer in listener.hear(calls(drawn, truths)):
         if not isinstance(answer, Hearing):
@@ -136,14 +144,17 @@ def main() -> None:
         truth = truths[int(call_id)]
         kind = tally.add(truth, from_json(answer.reply["events"], answer.reply["duration_s"]))
         gap_s = truth[1].onset_s - truth[0].offset_s
-        by_gap["gap < 0.25 s" if gap_s < 0.25 else "gap < 1 s" if gap_s < 1 else "gap >= 1 s"][not kind] += 1
+        split_by["gap < 0.25 s" if gap_s < 0.25 else "gap < 1 s" if gap_s < 1 else "gap >= 1 s"][
+            not kind
+        ] += 1
+        split_by["pair prompt sets ask for" if admitted(truth) else "pair they leave out"][not kind] += 1
     print(mixtures.__doc__.split("\n\n")[1].replace("\n", " "))
     recordings = sum(len(pool[name]) for name in classes)
     print(f"test side: {recordings} recordings of {len(classes)} classes, seed {given.seed}")
     print("target: order right 0.95, onset error median 0.1 s")
     print(tally.line())
     print(
-        "; ".join(f"{name}: {c[True] / c.total():.3f} of {c.total()}" for name, c in sorted(by_gap.items()))
+        "; ".join(f"{name}: {c[True] / c.total():.3f} of {c.total()}" for name, c in sorted(split_by.items()))
     )
     print("\n".join(tally.table()))
 

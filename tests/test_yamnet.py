@@ -134,6 +134,15 @@ def test_onset_is_where_the_sound_begins(ear: Yamnet, name: str) -> None:
     assert min(onsets) == pytest.approx(3.0, abs=0.1)
 
 
+@pytest.mark.parametrize("gain_db", [-20.0, -9.0, 5.0])
+def test_a_quieter_clip_is_heard_as_the_louder_one(ear: Yamnet, gain_db: float) -> None:
+    samples = np.concatenate([synth.render(name, seed=1) for name in ("bird", "telephone")])
+    plain, changed = (hear(ear, samples * gain) for gain in (1.0, 10 ** (gain_db / 20)))
+    assert [e["label"] for e in plain] == [e["label"] for e in changed]
+    for one, other in zip(plain, changed, strict=True):
+        assert one["onset_s"] == pytest.approx(other["onset_s"], abs=0.011)
+
+
 def test_stereo_and_other_rates_are_heard_alike(ear: Yamnet) -> None:
     import soxr
 

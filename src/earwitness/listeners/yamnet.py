@@ -28,12 +28,12 @@ from earwitness.errors import UserError
 from earwitness.events import to_json
 from earwitness.listeners.base import Call, Hearing, Needs, Unheard
 from earwitness.listeners.yamnet_events import Rules, Table, events
-from earwitness.listeners.yamnet_features import RATE_HZ, log_mel, patches
+from earwitness.listeners.yamnet_features import RATE_HZ, levelled, log_mel, patches
 
 Array = NDArray[np.float32]
 
 LABELS_FILE = "yamnet_labels.tsv"
-CODE_VERSION = 1
+CODE_VERSION = 2
 """Raised when the same weights, settings and samples give another answer."""
 
 DEFAULT_RULES = Rules()
@@ -144,8 +144,8 @@ class Model:
         )
 
     def __call__(self, samples: Array, rules: Rules) -> tuple[Array, Array]:
-        """(frames, 64) log-mel frames and (n, 521) logits of (n,) samples at 16 kHz."""
-        mel = log_mel(samples, rules.hop_frames)
+        """(frames, 64) log-mel frames and (n, 521) logits of (n,) samples at 16 kHz, levelled first."""
+        mel = log_mel(levelled(samples), rules.hop_frames)
         views = patches(mel, rules.hop_frames)
         logits = np.empty((len(views), len(labels_table().labels)), dtype=np.float32)
         for start in range(0, len(views), _BATCH):

@@ -28,7 +28,20 @@ _STEP = 160
 _FFT = 512
 _LOW_HZ, _HIGH_HZ = 125.0, 7500.0
 _PATCH_SAMPLES = (PATCH_FRAMES - 1) * _STEP + _WINDOW
+_PEAK = 10 ** (-1 / 20)
+_MOST_GAIN = 10 ** (30 / 20)
 _BLOCK_FRAMES = 128  # keeps the spectra of one block in the processor's cache
+
+
+def levelled(samples: Array) -> Array:
+    """The clip with its peak at -1 dBFS, raised by at most 30 dB: no system is misheard for being quiet.
+
+    (The offset in the logarithm makes YAMNet's features, and so its answers, depend on level.)
+    """
+    peak = float(np.abs(samples).max())
+    gain = min(_PEAK / peak, _MOST_GAIN) if peak > 0 else 1.0
+    scaled: Array = samples * np.float32(gain)
+    return scaled
 
 
 def log_mel(samples: Array, hop_frames: int) -> Array:
