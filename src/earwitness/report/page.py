@@ -25,7 +25,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from earwitness import audio
 from earwitness.errors import UnusableAudio
 from earwitness.report import spectrogram, tables
-from earwitness.tasks.rows import ItemRow, Metric, MetricSpec, Summary, SystemRow
+from earwitness.tasks.rows import LOW_COVERAGE, ItemRow, Metric, MetricSpec, Summary, SystemRow
 
 KIND_MEANINGS = {
     "missing": "a sound the caption asks for was not heard",
@@ -285,7 +285,7 @@ def _percent(share: float | None) -> str:
 
 
 def _is_low(coverage: float | None) -> bool:
-    return coverage is not None and coverage < tables.LOW_COVERAGE
+    return coverage is not None and coverage < LOW_COVERAGE
 
 
 def _words(value: Any) -> str:

@@ -19,9 +19,8 @@ from typing import Any, Literal
 
 from earwitness.errors import UserError
 from earwitness.report.cells import csv_rows, one_line, safe
-from earwitness.tasks.rows import Comparison, Metric, MetricSpec, Summary, SystemRow
+from earwitness.tasks.rows import LOW_COVERAGE, Comparison, Metric, MetricSpec, Summary, SystemRow
 
-LOW_COVERAGE = 0.95
 LOW_COVERAGE_NOTE = "Fewer than 95 % of the applicable items were scored."
 NONE = "--"
 

@@ -139,7 +139,7 @@ def _same_groups(some: Sequence[Sequence[str]], others: Sequence[Sequence[str]])
 
 def _same(phrase: str, other: str) -> bool:
     """Two phrases for one sound: they ask for a label in common, or share a word if either has none."""
-    mine, theirs = _labels(phrase), _labels(other)
+    mine, theirs = labels.find(phrase), labels.find(other)
     if mine and theirs:
         return not mine.isdisjoint(theirs)
     words = set(phrase.casefold().split()) & set(other.casefold().split())
@@ -148,9 +148,6 @@ def _same(phrase: str, other: str) -> bool:
 
 def _sequence(parsed: captions.Parsed) -> list[str]:
     return [parsed.phrases[index].text for group in parsed.groups for index in group]
-
-
-_labels = lru_cache(maxsize=65536)(labels.find)
 
 
 def plan(hearer: Hearer, item: Item) -> Sequence[Ask]:
@@ -174,7 +171,7 @@ def rows(ledger: Ledger, hearer: Hearer) -> Iterator[ItemRow]:
 
 def _row(stored: StoredItem, heard: Sequence[Heard], hearer: Hearer) -> ItemRow:
     item, said = stored.item, of_item(stored.item)
-    sets = [labels.heard_as(_labels(phrase)) for phrase in said.phrases]
+    sets = [labels.heard_as(labels.find(phrase)) for phrase in said.phrases]
     row: dict[str, Any] = {
         "item_id": stored.item_id,
         "system": item.system,
@@ -235,7 +232,7 @@ def _events(heard: Heard) -> tuple[Event, ...]:
 
 def _by_label(events: Sequence[Event], wanted: frozenset[str]) -> tuple[Event, ...]:
     """A judge's events in its own words, under the asked label that each names, where it names one."""
-    named = ((event, sorted(_labels(event.label) & wanted)) for event in events)
+    named = ((event, sorted(labels.find(event.label) & wanted)) for event in events)
     return tuple(replace(event, label=found[0]) if found else event for event, found in named)
 
 
@@ -245,7 +242,7 @@ def _scored(
     repeats = _repeats(heard, hearer)
     lenient: float | None = None
     if hearer.detector:
-        wide = [labels.lenient(_labels(phrase)) for phrase in said.phrases]
+        wide = [labels.lenient(labels.find(phrase)) for phrase in said.phrases]
         tables = [_events(repeat[CLIP]) for repeat in repeats]
         orders = [
             order.order_of_onsets(order.first_onsets(sets, events), said.precedences, hearer.resolution_s)
@@ -270,7 +267,7 @@ def _scored(
             )
             for repeat in repeats
         ]
-        wide = [labels.lenient(_labels(phrase)) for phrase in said.phrases]
+        wide = [labels.lenient(labels.find(phrase)) for phrase in said.phrases]
         tables = [_by_label(_events(repeat[CAPTION]), frozenset().union(*wide)) for repeat in repeats]
         recalls = [presence.event_recall([s for s in sets if s], events) for events in tables]
         precisions = [presence.event_precision(wide, frozenset(), events) for events in tables]

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 from earwitness.events import Event
 
+LOW_COVERAGE = 0.95
+"""Below this share of applicable items scored, a system's number is marked."""
 SCORED, NOT_APPLICABLE, UNHEARD = "scored", "not_applicable", "unheard"
 
 

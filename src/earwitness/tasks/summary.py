@@ -10,6 +10,7 @@ import numpy as np
 from earwitness.scores.order import KINDS
 from earwitness.stats.intervals import cluster_interval, holm, paired_difference
 from earwitness.tasks.rows import (
+    LOW_COVERAGE,
     NOT_APPLICABLE,
     SCORED,
     UNHEARD,
@@ -39,8 +40,6 @@ SPECS = (
     MetricSpec("event_precision", "Precision", "share of heard events that are asked for"),
     MetricSpec("toa_lenient", "TOA (lenient)", "TOA where a wider label may stand in for an event"),
 )
-LOW_COVERAGE = 0.95
-"""Below this share of applicable items a system's number is marked."""
 BOUNDED = frozenset({"toa", "toa_lenient", "alignment_win", "alignment_loss", "order_win", "order_loss"})
 """Metrics of 0 or 1 an item, for which "every unheard item wrong, or right" has a meaning."""
 
