@@ -6,20 +6,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from earwitness import manifest as manifests
-from earwitness import runner
+from earwitness import runner, tasks
 from earwitness.errors import UserError
-from earwitness.ledger import Ledger, StoredItem
+from earwitness.ledger import Ledger
 from earwitness.listeners import open_listener
 from earwitness.report import build as reports
 from earwitness.report import tables
-from earwitness.tasks import order, settings
+from earwitness.tasks import settings
 from earwitness.tasks.rows import Summary
-from earwitness.tasks.summary import SPECS
+from earwitness.tasks.task import Setup
 
 if TYPE_CHECKING:
     import polars
 
-Progress = Callable[[str, int, int], None]
+Progress = Callable[[str, int, int, float | None], None]
+"""Called with the stage, how much of it is done, how much there is, and dollars spent (None if free)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def judge(
     rename: Mapping[str, str] | None = None,
     listener: str = "yamnet",
     weights: str | Path | None = None,
-    repeats: int = 1,
+    repeats: int | None = None,
     seed: int = 0,
     limit: int | None = None,
     workers: int | None = None,
@@ -106,36 +107,39 @@ def judge(
         UserError: Before any work, naming every fault of the input.
     """
     given = dict(locals())
-    if task != "order":
-        raise UserError(f"there is no task {task!r}.", "Known: order.")
+    what = tasks.find(task)
     for name, least in (("repeats", 1), ("limit", 1), ("workers", 1), ("seed", 0)):
         if given[name] is not None and given[name] < least:
             raise UserError(f"{name} must be at least {least}, not {given[name]}.")
     checked = _manifest(manifest, prompts, outputs, id_from, rename or {})
     options = options or reports.Options()
-    tables.check(options.table, SPECS, [item.system for item in checked.items])
     if limit is not None:
         checked = manifests.limited(checked, limit, seed)
     ear = open_listener(listener, weights=Path(weights) if weights else None, workers=workers)
+    setup = Setup(
+        seed=seed,
+        repeats=repeats,
+        unclaimed=bool(options.unclaimed),
+        command=command or _call(given),
+    )
+    specs = what.measures(settings.asked(ear, setup)).specs
+    tables.check(options.table, specs, [item.system for item in checked.items])
     ear.ready()
     folder = Path(run)
     with Ledger.create(folder / "ledger.sqlite") as ledger:
-        hearer = settings.begin(
-            ledger,
-            ear,
-            checked,
-            task=task,
-            seed=seed,
-            repeats=repeats,
-            command=command or _call(given),
-            unclaimed=bool(options.unclaimed),
-        )
+        hearer = settings.begin(ledger, ear, checked, what, setup)
         del checked  # ten thousand rows are in the ledger now
-
-        def plan(stored: StoredItem) -> list[runner.Ask]:
-            return list(order.plan(hearer, stored.item))
-
-        counts = runner.run(ledger, ear, plan, seed=seed, retry=retry, progress=_stage(progress, "hearing"))
+        counts = runner.Counts()
+        for stage in what.stages(ledger, hearer):
+            counts += runner.run(
+                ledger,
+                ear,
+                stage.plan,
+                settings.questions(ledger),
+                seed=seed,
+                retry=retry,
+                progress=_stage(progress, stage.name),
+            )
     summary = reports.build(folder, options, _stage(progress, "drawing"))
     return Result(folder, summary, counts)
 
@@ -152,10 +156,14 @@ def rebuild(
     return Result(folder, reports.build(folder, options, _stage(progress, "drawing")), None)
 
 
-def _stage(progress: Progress | None, name: str) -> runner.Progress | None:
+def _stage(progress: Progress | None, name: str) -> Callable[..., None] | None:
     if progress is None:
         return None
-    return lambda done, total: progress(name, done, total)
+
+    def show(done: int, total: int, spent: float | None = None) -> None:
+        progress(name, done, total, spent)
+
+    return show
 
 
 def _manifest(

@@ -25,6 +25,13 @@ class UserError(EarwitnessError):
         super().__init__(f"{message}\n  {remedy}" if remedy else message)
 
 
+class MissingExtra(UserError):
+    """A part of earwitness that is not installed; the remedy is the command that installs it."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} is not installed.", f"Install it with: pip install 'earwitness[{extra}]'")
+
+
 class InputFaults(UserError):
     """Several faults found in one input, all found before any work is done; the first 50 are printed."""
 

@@ -1,130 +1,239 @@
-"""Items x questions x repeats: order, reading, progress, retries, and the one broad except.
+"""Items x questions x repeats: order, reading, progress, retries, budget, and the one broad except.
 
 Items are heard in an order shuffled by the run's seed, so that no system is heard in a block. A
 file is decoded once, just before it is heard. What is in the ledger already is not heard again,
 except what ended in ``transport`` or ``budget``, or anything unheard when ``retry`` is set.
+
+A budget is kept by expectation: a call is made only if what was spent, what the calls in flight should
+cost and what this one should cost stay within it, each taken at its expected cost or at that of the
+dearest call so far, whichever is more.
 """
 
-import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from pydantic import ValidationError
 
 from earwitness import audio
-from earwitness.errors import EarwitnessError, UnusableAudio
-from earwitness.ledger import Ledger, StoredItem, content_key, file_hash
+from earwitness.errors import EarwitnessError, UnusableAudio, UserError
+from earwitness.ledger import Ledger, StoredFile, StoredItem, content_key, file_hash
 from earwitness.listeners.base import RETRIED, Call, Hearing, Listener, Needs, Unheard
-from earwitness.questions import QUESTIONS
+from earwitness.manifest import AUDIO, SOURCE
+from earwitness.questions.base import InvalidReply, Question
 
 log = logging.getLogger(__name__)
 
-Progress = Callable[[int, int], None]
+COST = "cost_usd"
+"""The count of a hearing's usage that a budget limits."""
+
+Progress = Callable[[int, int, float | None], None]
+"""Called with answers settled, answers sought, and dollars spent (None where nothing has a price)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One question about one item: ``side`` names it among the item's questions."""
+    """One question about one item.
+
+    Attributes:
+        side: Names the question among those about the item.
+        question: Name of the question.
+        texts: What it shows beside the sound, by name.
+        repeat: 0-based index of the independent hearing.
+        clips: Which of the item's files are heard, by role, in the order of the question's clip names.
+    """
 
     side: str
     question: str
-    caption: str
-    repeat: int
+    texts: Mapping[str, str] = field(default_factory=dict)
+    repeat: int = 0
+    clips: tuple[str, ...] = (AUDIO,)
+
+
+Plan = Callable[[StoredItem], Sequence[Ask]]
+"""What to ask about an item; empty if nothing (not applicable)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a run did: answers sought, taken from earlier or identical content, and left unheard."""
+    """What a run did: answers sought, taken from earlier or identical content, and left unheard.
 
-    asked: int
-    reused: int
-    unheard: int
+    ``over_budget`` is how many answers were not sought because the budget would have been exceeded.
+    """
+
+    asked: int = 0
+    reused: int = 0
+    unheard: int = 0
+    over_budget: int = 0
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(
+            self.asked + other.asked,
+            self.reused + other.reused,
+            self.unheard + other.unheard,
+            self.over_budget + other.over_budget,
+        )
 
 
 def run(
     ledger: Ledger,
     listener: Listener,
-    plan: Callable[[StoredItem], Sequence[Ask]],
+    plan: Plan,
+    questions: Mapping[str, Question],
     *,
     seed: int,
     retry: bool = False,
+    max_cost_usd: float | None = None,
     progress: Progress | None = None,
 ) -> Counts:
     """Hear everything that is planned and not yet in the ledger.
 
     Args:
-        plan: What to ask about an item; empty if nothing (not applicable).
+        questions: The run's questions by name, in the words in which they are asked.
         seed: Shuffles the order of items.
         retry: Ask again whatever ended unheard, not only what failed in transport.
-        progress: Called with (items finished, items to do).
+        max_cost_usd: What the whole run may cost, with what it has cost before.
+
+    Raises:
+        UserError: If there is a budget but no price is known for the listener.
     """
-    todo = [s.item_id for s in ledger.items() if _missing(ledger, s, plan(s), retry)]
+    one = _Run(ledger, listener, plan, questions, retry, max_cost_usd, progress)
+    todo = []
+    for stored in ledger.items():
+        if asks := one.missing(stored):
+            todo.append(stored.item_id)
+            one.total += len(asks)
     np.random.default_rng(seed).shuffle(todo)
-    return _Run(ledger, listener, plan, retry, progress, len(todo)).hear(todo)
+    return one.hear(todo)
 
 
 class _Run:
-    """One pass over the items; calls in flight are those in ``waiting``."""
+    """One run over the items; calls in flight are those in ``waiting``."""
 
     def __init__(
         self,
         ledger: Ledger,
         listener: Listener,
-        plan: Callable[[StoredItem], Sequence[Ask]],
+        plan: Plan,
+        questions: Mapping[str, Question],
         retry: bool,
+        max_cost_usd: float | None,
         progress: Progress | None,
-        total: int,
     ) -> None:
-        self.ledger, self.listener, self.plan, self.retry = ledger, listener, plan, retry
-        self.progress, self.total = progress, total
-        self.waiting: dict[str, list[tuple[int, Ask]]] = {}  # content key -> items that share it
-        self.open_asks: dict[int, int] = {}  # item -> answers still to come
-        self.answered: set[str] = set()  # keys answered in this pass, so that a retry asks once
-        self.finished = self.asked = self.reused = self.unheard = 0
+        self.ledger, self.listener, self.plan, self.questions = ledger, listener, plan, questions
+        self.retry, self.max_cost, self.progress = retry, max_cost_usd, progress
+        self.waiting: dict[str, _Waiting] = {}  # by content key
+        self.answered: set[str] = set()  # keys answered in this run, so that a retry asks once
+        self.spent: float | None = ledger.usage().get(COST)
+        self.dearest = 0.0
+        self.short_of_money = False
+        self.finished = self.total = self.asked = self.reused = self.unheard = self.over_budget = 0
+
+    def missing(self, stored: StoredItem) -> list[Ask]:
+        asks = self.plan(stored)
+        done = self.ledger.done(stored.item_id) if asks else {}
+        return [
+            ask
+            for ask in asks
+            if (ask.side, ask.repeat) not in done or _asked_again(done[ask.side, ask.repeat], self.retry)
+        ]
 
     def hear(self, item_ids: Sequence[int]) -> Counts:
+        todo = list(item_ids)
         self._tick(0)
-        for key, answer in _answers(self.listener, self._calls(item_ids)):
-            first = self.waiting[key][0][1]
-            answer = _validated(answer, first.question)
-            reason, detail = self.ledger.record(key, first.question, first.caption, first.repeat, answer)
+        while True:
+            asked_before = self.asked
+            todo = self._hear_all(todo)
+            # Calls in flight may have cost less than was set aside for them: go on while that helps.
+            if not todo or self.asked == asked_before:
+                break
+        for item_id in todo:
+            for ask in self.missing(self.ledger.item(item_id)):
+                self.over_budget += 1
+                self.ledger.link(item_id, ask.side, ask.repeat, None, "budget", "the budget was used up")
+        return Counts(self.asked, self.reused, self.unheard + self.over_budget, self.over_budget)
+
+    def _hear_all(self, item_ids: Sequence[int]) -> list[int]:
+        """Hear the items in turn; those are returned for which there was no money left."""
+        rest = list(item_ids)
+        self.short_of_money = False
+
+        def calls() -> Iterator[Call]:
+            while rest:
+                yield from self._calls(rest[0])
+                if self.short_of_money:
+                    return
+                rest.pop(0)
+
+        for key, answer in _answers(self.listener, calls()):
+            waiting = self.waiting.pop(key)
+            ask = waiting.asks[0][1]
+            answer = _checked(answer, self.questions[ask.question], waiting.durations_s)
+            reason, detail = self.ledger.record(key, ask.question, ask.texts, ask.repeat, answer)
             self.answered.add(key)
-            for item_id, ask in self.waiting.pop(key):
-                self._settle(item_id, ask, key, reason, detail)
-        return Counts(self.asked, self.reused, self.unheard)
+            if COST in answer.usage:
+                self.spent = (self.spent or 0.0) + answer.usage[COST]
+                self.dearest = max(self.dearest, answer.usage[COST])
+            for item_id, asked in waiting.asks:
+                self._settle(item_id, asked, key, reason, detail)
+        return rest
 
-    def _calls(self, item_ids: Sequence[int]) -> Iterator[Call]:
-        for item_id in item_ids:
-            stored = self.ledger.item(item_id)
-            asks = _missing(self.ledger, stored, self.plan(stored), self.retry)
-            self.open_asks[item_id] = len(asks)
-            try:
-                clip = self._read(stored)
-            except UnusableAudio as fault:
-                for ask in asks:
-                    self._settle(item_id, ask, None, fault.reason, fault.detail)
+    def _calls(self, item_id: int) -> Iterator[Call]:
+        stored = self.ledger.item(item_id)
+        clips: dict[str, audio.Clip | UnusableAudio] = {}
+        for ask in self.missing(stored):
+            for role in ask.clips:
+                if role not in clips:
+                    clips[role] = self._read(stored, role)
+            heard: list[audio.Clip] = []
+            fault: UnusableAudio | None = None
+            for role in ask.clips:
+                clip = clips[role]
+                if isinstance(clip, audio.Clip):
+                    heard.append(clip)
+                else:
+                    fault = fault or clip
+            if fault is not None:
+                self._settle(item_id, ask, None, fault.reason, fault.detail)
                 continue
-            for ask in asks:
-                key = self._key(clip.pcm_hash, ask)
-                if key in self.waiting:
-                    self.reused += 1
-                    self.waiting[key].append((item_id, ask))
-                    continue
-                known = self.ledger.outcome(key)
-                if known and (key in self.answered or not _asked_again(known[0], self.retry)):
-                    self.reused += 1
-                    self._settle(item_id, ask, key, *known)
-                    continue
-                self.asked += 1
-                self.waiting[key] = [(item_id, ask)]
-                yield Call(key, (clip,), ask.question, ask.caption, ask.repeat)
+            question = self.questions[ask.question]
+            key = self._key(heard, question, ask)
+            if key in self.waiting:
+                self.reused += 1
+                self.waiting[key].asks.append((item_id, ask))
+                continue
+            known = self.ledger.outcome(key)
+            if known and (key in self.answered or not _asked_again(known[0], self.retry)):
+                self.reused += 1
+                self._settle(item_id, ask, key, *known)
+                continue
+            durations_s = tuple(clip.duration_s for clip in heard)
+            cost = self._set_aside(question, ask, durations_s)
+            if cost is None:
+                self.short_of_money = True
+                return
+            self.asked += 1
+            self.waiting[key] = _Waiting([(item_id, ask)], durations_s, cost)
+            yield Call(key, tuple(heard), question, ask.texts, ask.repeat)
 
-    def _read(self, stored: StoredItem) -> audio.Clip:
-        """Decode the item's file and keep its facts; raises UnusableAudio with the reason kept too."""
-        path, needs = stored.item.audio, self.listener.needs
+    def _set_aside(self, question: Question, ask: Ask, durations_s: Sequence[float]) -> float | None:
+        """What the call should cost; None if that is more than is left."""
+        if self.max_cost is None:
+            return 0.0
+        expected = self.listener.expected(question, ask.texts, durations_s)
+        if expected and COST not in expected:
+            raise UserError(
+                f"no price is known for {self.listener.name}, so its cost cannot be limited.",
+                "Give its price with --price, or leave --max-cost out.",
+            )
+        cost = max(expected.get(COST, 0.0), self.dearest)
+        in_flight = sum(max(waiting.cost, self.dearest) for waiting in self.waiting.values())
+        return cost if (self.spent or 0.0) + in_flight + cost <= self.max_cost else None
+
+    def _read(self, stored: StoredItem, role: str) -> audio.Clip | UnusableAudio:
+        """Decode one of the item's files and keep its facts; a file nobody can hear with the reason."""
+        path, needs = stored.item.files[role], self.listener.needs
         size = mtime_ns = digest = None
         try:
             stat = path.stat()
@@ -137,18 +246,21 @@ class _Run:
             unusable = fault
         else:
             facts = _facts(clip, needs)
-            self.ledger.set_file(stored.item_id, size, mtime_ns, digest, clip.pcm_hash, facts)
+            kept = StoredFile(size, mtime_ns, digest, clip.pcm_hash, facts)
+            self.ledger.set_file(stored.item_id, role, kept)
             return clip
         facts = {"reason": unusable.reason, "detail": unusable.detail}
-        self.ledger.set_file(stored.item_id, size, mtime_ns, digest, None, facts)
-        raise unusable
+        self.ledger.set_file(stored.item_id, role, StoredFile(size, mtime_ns, digest, None, facts))
+        if role == SOURCE:
+            unusable = UnusableAudio(unusable.reason, f"the source clip: {unusable.detail}")
+        return unusable
 
-    def _key(self, pcm_hash: str, ask: Ask) -> str:
-        listener, fingerprint = self.listener, QUESTIONS[ask.question].fingerprint
+    def _key(self, clips: Sequence[audio.Clip], question: Question, ask: Ask) -> str:
+        listener = self.listener
         return content_key(
-            [pcm_hash],
-            fingerprint,
-            ask.caption,
+            [clip.pcm_hash for clip in clips],
+            question.fingerprint,
+            ask.texts,
             listener.name,
             listener.version,
             listener.settings,
@@ -158,15 +270,21 @@ class _Run:
     def _settle(self, item_id: int, ask: Ask, key: str | None, reason: str, detail: str) -> None:
         self.ledger.link(item_id, ask.side, ask.repeat, key, reason, detail)
         self.unheard += bool(reason)
-        self.open_asks[item_id] -= 1
-        if not self.open_asks[item_id]:
-            del self.open_asks[item_id]
-            self._tick(1)
+        self._tick(1)
 
     def _tick(self, more: int) -> None:
         self.finished += more
         if self.progress is not None:
-            self.progress(self.finished, self.total)
+            self.progress(self.finished, self.total, self.spent)
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A call in flight: the items that share it, the lengths of its clips, what was set aside for it."""
+
+    asks: list[tuple[int, Ask]]
+    durations_s: tuple[float, ...]
+    cost: float
 
 
 def _answers(listener: Listener, calls: Iterable[Call]) -> Iterator[tuple[str, Hearing | Unheard]]:
@@ -208,29 +326,16 @@ def _answers(listener: Listener, calls: Iterable[Call]) -> Iterator[tuple[str, H
                     yield from _answers(listener, [call])
 
 
-def _validated(answer: Hearing | Unheard, question: str) -> Hearing | Unheard:
-    """A reply that does not fit the question's model is ``invalid``, with the first fault named."""
+def _checked(
+    answer: Hearing | Unheard, question: Question, durations_s: Sequence[float]
+) -> Hearing | Unheard:
+    """A reply that does not fit the question is ``invalid``, with the first fault named."""
     if isinstance(answer, Unheard):
         return answer
     try:
-        QUESTIONS[question].reply.model_validate_json(json.dumps(answer.reply))
-    except (ValidationError, TypeError, ValueError) as fault:
-        if isinstance(fault, ValidationError):
-            first = fault.errors()[0]
-            detail = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-        else:
-            detail = str(fault)
-        return Unheard("invalid", detail, answer.raw)
-    return answer
-
-
-def _missing(ledger: Ledger, stored: StoredItem, asks: Sequence[Ask], retry: bool) -> list[Ask]:
-    done = ledger.done(stored.item_id) if asks else {}
-    return [
-        ask
-        for ask in asks
-        if (ask.side, ask.repeat) not in done or _asked_again(done[ask.side, ask.repeat], retry)
-    ]
+        return replace(answer, reply=question.read(answer.reply, durations_s))
+    except InvalidReply as fault:
+        return Unheard("invalid", str(fault), answer.raw, answer.usage)
 
 
 def _asked_again(reason: str, retry: bool) -> bool:

@@ -48,6 +48,7 @@ def doctor(
     from earwitness.audio import Clip, pcm_hash
     from earwitness.listeners.base import Call, Hearing
     from earwitness.listeners.yamnet import Yamnet
+    from earwitness.questions.events import EVENTS
     from earwitness.scenes import synth
     from earwitness.tasks.settings import versions
     from earwitness.weights import cache_folder
@@ -60,7 +61,7 @@ def doctor(
     clip = Clip(samples, synth.RATE_HZ, pcm_hash(samples, synth.RATE_HZ))
     ear = Yamnet(weights=weights)
     ear.ready()
-    [(_, answer)] = ear.hear([Call("doctor", (clip,), "events")])
+    [(_, answer)] = ear.hear([Call("doctor", (clip,), EVENTS)])
     if not isinstance(answer, Hearing):
         typer.echo(f"FAULT yamnet did not hear: {answer.reason}: {answer.detail}")
         raise typer.Exit(2)

@@ -54,7 +54,12 @@ def order(
         Path | None,
         typer.Option(help="Your own weights file, for machines with no network.", show_default=False),
     ] = None,
-    repeats: Annotated[int, typer.Option(help="Independent hearings an item (a detector hears once).")] = 1,
+    repeats: Annotated[
+        int | None,
+        typer.Option(
+            help="Independent hearings an item: 3 for LLM judges, 1 for others.", show_default=False
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of sampling, order of items, and intervals.")] = 0,
     limit: Annotated[
         int | None, typer.Option(help="Judge a seeded sample of this many prompts.", show_default=False)

@@ -51,12 +51,12 @@ def failures(
     Example:
       earwitness failures run --system base --kind reversed
     """
-    from earwitness.report.build import items
+    from earwitness.report.build import items, known_kinds
     from earwitness.report.cells import one_line
-    from earwitness.scores.order import KINDS
 
-    if kind is not None and kind not in KINDS:
-        raise UserError(f"there is no error kind {kind!r}.", f"Known: {', '.join(KINDS)}.")
+    kinds = known_kinds(run)
+    if kind is not None and kind not in kinds:
+        raise UserError(f"there is no error kind {kind!r}.", f"Known: {', '.join(kinds)}.")
     systems: set[str] = set()
     count = 0
     for row in items(run, unclaimed):

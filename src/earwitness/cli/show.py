@@ -35,7 +35,7 @@ Unclaimed = Annotated[
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
+def progress_bar() -> Iterator[Callable[[str, int, int, float | None], None]]:
     """A bar with rate and time left on standard error; silent where nobody looks at it.
 
     An interruption ends with the command that goes on, and exit status 130.
@@ -60,11 +60,12 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
     bar = Progress(*columns, console=Console(stderr=True), transient=True)
     tasks: dict[str, TaskID] = {}
 
-    def show(stage: str, done: int, total: int) -> None:
+    def show(stage: str, done: int, total: int, spent: float | None = None) -> None:
         if stage not in tasks:
             tasks[stage] = bar.add_task(stage, total=total, rate="")
         speed = bar.tasks[tasks[stage]].finished_speed or bar.tasks[tasks[stage]].speed
-        bar.update(tasks[stage], completed=done, total=total, rate=f"{speed:.1f}/s" if speed else "")
+        rate = (f"{speed:.1f}/s" if speed else "") + ("" if spent is None else f" ${spent:.2f}")
+        bar.update(tasks[stage], completed=done, total=total, rate=rate)
 
     try:
         with bar:

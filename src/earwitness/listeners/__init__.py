@@ -6,17 +6,25 @@ from typing import Any
 
 from earwitness.errors import UserError
 from earwitness.listeners.base import Listener
+from earwitness.listeners.llm import LlmOptions
 
-NAMES = ("yamnet", "scripted:FILE")
+NAMES = ("yamnet", "scripted:FILE", "google:MODEL", "openai:MODEL")
 
 
-def open_listener(name: str, *, weights: Path | None = None, workers: int | None = None) -> Listener:
+def open_listener(
+    name: str,
+    *,
+    weights: Path | None = None,
+    workers: int | None = None,
+    llm: LlmOptions | None = None,
+) -> Listener:
     """The listener of that name, ready to hear.
 
     Args:
-        name: ``yamnet`` or ``scripted:FILE``.
+        name: ``yamnet``, ``scripted:FILE``, or a model as pydantic-ai names it (``google:gemini-2.5-pro``).
         weights: A weights file of the user's, for listeners that have weights.
         workers: How many clips are heard at a time; all cores by default.
+        llm: How an LLM is asked.
 
     Raises:
         UserError: If there is no such listener (with the nearest name) or an option does not apply.

@@ -4,11 +4,12 @@ A :class:`Call` carries sound, never a path or a system's name. The answer is a 
 or an :class:`Unheard`; nothing unheard is ever turned into a number.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from earwitness.audio import Clip
+from earwitness.questions.base import Question
 
 REASONS = (
     "unreadable",
@@ -37,16 +38,17 @@ class Call:
 
     Attributes:
         call_id: Content key of the hearing this call will make.
-        clips: The sound, in the order the question names it (one clip for order and label, two for edits).
-        question: Name of the question, e.g. ``events``.
-        caption: Text the question shows to the listener; empty for detectors.
+        clips: The sound, in the order of ``question.clip_names`` (two clips for edits, else one).
+        question: What is asked: prompt, reply model, names of the clips.
+        texts: What the question shows beside the sound, by name (``caption``, ``source_caption``, ...);
+            empty for detectors.
         repeat: 0-based index of this independent hearing.
     """
 
     call_id: str
     clips: tuple[Clip, ...]
-    question: str
-    caption: str = ""
+    question: Question
+    texts: Mapping[str, str] = field(default_factory=dict)
     repeat: int = 0
 
 
@@ -56,22 +58,26 @@ class Hearing:
 
     Attributes:
         reply: The validated reply as plain JSON data; its fields are those of the question's model.
-        usage: What it cost, in the listener's own counts (tokens, seconds); empty for local models.
+        usage: What it cost, in the listener's own counts (tokens, seconds), and ``cost_usd`` where the
+            price is known; empty for local models.
         raw: The unparsed answer, for audit; empty for detectors.
+        served: The model that answered, as the server named it; empty for local models.
     """
 
     reply: Mapping[str, Any]
     usage: Mapping[str, float] = field(default_factory=dict)
     raw: str = ""
+    served: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Unheard:
-    """No valid answer, with the reason (one of :data:`REASONS`) and what exactly happened."""
+    """No valid answer, with the reason (one of :data:`REASONS`), what exactly happened, and its cost."""
 
     reason: str
     detail: str
     raw: str = ""
+    usage: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.reason not in REASONS:
@@ -89,6 +95,7 @@ class Needs:
         questions: Names of the questions it answers.
         detector: True if it answers ``events`` once per clip and never sees a caption.
         cost: What hearing costs, in words.
+        varies: True if it may answer the same call otherwise the next time, so that repeats tell something.
     """
 
     rate_hz: int
@@ -98,6 +105,7 @@ class Needs:
     questions: tuple[str, ...]
     detector: bool
     cost: str
+    varies: bool = False
 
 
 class Listener(Protocol):
@@ -130,6 +138,18 @@ class Listener(Protocol):
 
         Raises:
             UserError: Naming what is missing and the remedy.
+        """
+        ...
+
+    def expected(
+        self, question: Question, texts: Mapping[str, str], durations_s: Sequence[float]
+    ) -> Mapping[str, float]:
+        """What one call should cost, in the counts of :attr:`Hearing.usage`, before it is made.
+
+        ``cost_usd`` is there only if the price is known; empty for a listener that costs nothing.
+
+        Args:
+            durations_s: Length of every clip, in seconds.
         """
         ...
 

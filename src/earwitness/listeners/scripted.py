@@ -1,20 +1,24 @@
 """A listener that answers from a file: known error rates, whole runs with no model and no network.
 
-The file is JSONL, one answer a line: ``pcm_hash`` (or ``*`` for every clip), ``question``,
-``caption`` (``*`` or absent for every caption), ``repeat`` (absent for every repeat), and either
-``reply`` (the question's fields) or ``reason`` with ``detail``. The most specific line wins: the
-clip's own before ``*``, then caption, then repeat. What no line answers is unheard (unsupported).
+The file is JSONL, one answer a line: ``pcm_hash`` (of the clip that is judged, for an edit the edited
+one; or ``*`` for every clip), ``question``,
+``caption`` (the caption or, for an edit, the target caption; ``*`` or absent for every one), ``repeat``
+(absent for every repeat), and either ``reply`` (the question's fields) or ``reason`` with ``detail``. The
+most specific line wins: the clip's own before ``*``, then caption, then repeat. What no line answers is
+unheard (unsupported).
 """
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from earwitness.errors import InputFaults, UserError
 from earwitness.listeners.base import REASONS, Call, Hearing, Needs, Unheard
 from earwitness.questions import QUESTIONS
+from earwitness.questions.base import Question
+from earwitness.questions.edit import EDITED
 
 ANY = "*"
 
@@ -66,13 +70,21 @@ class Scripted:
             yield call.call_id, self._answer(call)
 
     def _answer(self, call: Call) -> Hearing | Unheard:
-        for pcm_hash in (call.clips[0].pcm_hash, ANY):
-            for caption in (call.caption, ANY):
+        asked = call.question.name
+        judged = dict(zip(call.question.clip_names, call.clips, strict=True)).get(EDITED, call.clips[0])
+        shown = call.texts.get("caption", call.texts.get("target_caption", ""))
+        for pcm_hash in (judged.pcm_hash, ANY):
+            for caption in (shown, ANY):
                 for repeat in (call.repeat, None):
-                    answer = self._answers.get((pcm_hash, call.question, caption, repeat))
+                    answer = self._answers.get((pcm_hash, asked, caption, repeat))
                     if answer is not None:
                         return answer
-        return Unheard("unsupported", f"the script has no answer to {call.question!r} for this clip")
+        return Unheard("unsupported", f"the script has no answer to {asked!r} for this clip")
+
+    def expected(
+        self, question: Question, texts: Mapping[str, str], durations_s: Sequence[float]
+    ) -> Mapping[str, float]:
+        return {}
 
 
 def _parse(path: Path, text: str) -> dict[tuple[str, str, str, int | None], Hearing | Unheard]:

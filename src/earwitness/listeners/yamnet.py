@@ -10,7 +10,7 @@ its times are weak; the onset comes from the rise in level near where a label ap
 
 import csv
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict
 from functools import cache, cached_property
@@ -29,6 +29,7 @@ from earwitness.events import to_json
 from earwitness.listeners.base import Call, Hearing, Needs, Unheard
 from earwitness.listeners.yamnet_events import Rules, Table, events
 from earwitness.listeners.yamnet_features import RATE_HZ, levelled, log_mel, patches
+from earwitness.questions.base import Question
 
 Array = NDArray[np.float32]
 
@@ -99,6 +100,11 @@ class Yamnet:
         """
         _ = self._model
 
+    def expected(
+        self, question: Question, texts: Mapping[str, str], durations_s: Sequence[float]
+    ) -> Mapping[str, float]:
+        return {}
+
     def hear(self, calls: Iterable[Call]) -> Iterator[tuple[str, Hearing | Unheard]]:
         """Answer every call, as they are done; calls are drawn as there is room for them.
 
@@ -155,8 +161,8 @@ class Model:
 
 
 def _answer(call: Call, model: Model, needs: Needs, rules: Rules) -> Hearing | Unheard:
-    if call.question not in needs.questions:
-        return Unheard("unsupported", f"yamnet answers 'events', not {call.question!r}")
+    if call.question.name not in needs.questions:
+        return Unheard("unsupported", f"yamnet answers 'events', not {call.question.name!r}")
     (clip,) = call.clips
     length = f"{clip.duration_s:g} s; yamnet hears {needs.min_s:g} to {needs.max_s:g} s"
     if clip.duration_s < needs.min_s:

@@ -22,6 +22,8 @@ from earwitness.errors import UserError
 from earwitness.manifest.table import listing, names_in, near, read_table, text_fault
 
 AUDIO_EXTENSIONS = (".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3")
+AUDIO, SOURCE = "audio", "source"
+"""Roles of an item's files: the clip itself and, for an edit, what it was made from."""
 _OPTIONAL = ("reversed_caption", "first", "second", "pair_id")
 _METADATA = ("metadata.csv", "metadata.jsonl")
 _NO_RENAME: Mapping[str, str] = MappingProxyType({})
@@ -36,6 +38,9 @@ class Item:
         caption: What the clip was made from; may be empty.
         reversed_caption, first, second: The caption reversed and its two events, where the user gives them.
         pair_id: Shared by prompts that belong together (both directions of a pair); empty if not given.
+        source_audio: For an edit, absolute path of the clip that was edited; ``audio`` is then the result
+            and ``caption`` what the result should fit.
+        source_caption, instruction: What the source holds and what the edit was told to do, where given.
         row: Row of the manifest or of the prompt file, for messages.
     """
 
@@ -47,7 +52,15 @@ class Item:
     first: str = ""
     second: str = ""
     pair_id: str = ""
+    source_audio: Path | None = None
+    source_caption: str = ""
+    instruction: str = ""
     row: int = 0
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """The item's files by role: ``audio``, and for an edit ``source``."""
+        return {AUDIO: self.audio} | ({SOURCE: self.source_audio} if self.source_audio else {})
 
 
 @dataclass(frozen=True, slots=True)

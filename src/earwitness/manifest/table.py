@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from earwitness.errors import InputFaults, UserError
 
@@ -71,7 +72,7 @@ class Table:
 
     def texts(
         self, columns: Mapping[str, str], required: Sequence[str]
-    ) -> Iterator[tuple[int, dict[str, str]]]:
+    ) -> Iterator[tuple[int, dict[str, Any]]]:
         """Each row's number and its values as text under our names; null and absent optional values are "".
 
         A row with a value that is no text adds its faults and is left out.

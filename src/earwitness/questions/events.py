@@ -1,31 +1,57 @@
-"""The question ``events``: which sounds, when? A detector answers it once per clip."""
+"""The question ``events``: which sounds, when? A detector answers it once per clip.
+
+Here also: the shape of one heard sound, which every question about events shares.
+"""
 
 from collections.abc import Sequence, Set
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, model_validator
 
 from earwitness import labels
 from earwitness.questions.base import Question, Reply
+from earwitness.questions.times import SLACK_S, Seconds, duration_s
 
-Seconds = Annotated[float, Field(ge=0)]
+Text = Annotated[str, Field(pattern=r"\S")]
+"""Text that says something."""
 
 
-class HeardEvent(Reply):
-    """One heard sound; times in seconds from the start of the clip."""
+class TimedEvent(Reply):
+    """One sound with its place; times in seconds from the start of the clip."""
 
-    label: Annotated[str, Field(pattern=r"\S")]
+    label: Text
     onset_s: Seconds
     offset_s: Seconds
-    confidence: Annotated[float, Field(ge=0, le=1)]
 
     @model_validator(mode="after")
-    def _in_order(self) -> "HeardEvent":
+    def _in_order(self) -> "TimedEvent":
         if self.offset_s < self.onset_s:
             raise ValueError(
-                f"{self.label!r} ends at {self.offset_s} s, before it starts at {self.onset_s} s"
+                f"{self.label!r} ends at {self.offset_s:g} s, before it starts at {self.onset_s:g} s"
             )
         return self
+
+
+class HeardEvent(TimedEvent):
+    """One heard sound, and how sure the listener is of it."""
+
+    confidence: Annotated[float, Field(ge=0, le=1)]
+
+
+def check_times(events: Sequence[TimedEvent], info: ValidationInfo, clip_name: str | None = None) -> None:
+    """Make sure that events can lie in the clip they were heard in, as far as its length is known.
+
+    Raises:
+        ValueError: If an event lies beyond the clip's end, or no event takes any time at all.
+    """
+    length = duration_s(info, clip_name)
+    for event in events:
+        if length is not None and event.offset_s > length + SLACK_S:
+            raise ValueError(
+                f"{event.label!r} ends at {event.offset_s:g} s, but the clip is {length:.2f} s long"
+            )
+    if events and all(event.offset_s == 0 for event in events):
+        raise ValueError("every event is placed at 0 s: the times were not given")
 
 
 class EventsReply(Reply):

@@ -1,18 +1,20 @@
 """A run's ledger -> every output in its folder. Nothing is heard again; no model is needed."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from earwitness import tasks
 from earwitness.errors import UserError
 from earwitness.ledger import Ledger
-from earwitness.questions import QUESTIONS
 from earwitness.report import figures, page, protocol, replies, tables
 from earwitness.report.cells import csv_rows, safe
-from earwitness.tasks import order, settings
-from earwitness.tasks.rows import ItemRow, Summary
-from earwitness.tasks.summary import SPECS, summarise
+from earwitness.runner import COST
+from earwitness.tasks import settings
+from earwitness.tasks.rows import ItemRow, MetricSpec, Summary
+from earwitness.tasks.summary import summarise
+from earwitness.tasks.task import NOT_HEARD_YET, Hearer, Task
 
 Progress = Callable[[int, int], None]
 
@@ -51,7 +53,18 @@ def items(folder: Path, unclaimed: bool | None = None) -> Iterator[ItemRow]:
         UserError: If the folder holds no run.
     """
     with open_run(folder) as ledger:
-        yield from order.rows(ledger, settings.hearer(ledger, unclaimed))
+        task = tasks.find(ledger.meta()["task"])
+        yield from task.rows(ledger, settings.hearer(ledger, unclaimed))
+
+
+def known_kinds(folder: Path) -> tuple[str, ...]:
+    """The kinds of error that the run's task tells apart.
+
+    Raises:
+        UserError: If the folder holds no run.
+    """
+    with open_run(folder) as ledger:
+        return tuple(tasks.find(ledger.meta()["task"]).measures(settings.hearer(ledger)).kinds)
 
 
 def open_run(folder: Path) -> Ledger:
@@ -80,17 +93,18 @@ def build(folder: Path, options: Options | None = None, progress: Progress | Non
     options = options or Options()
     with open_run(folder) as ledger:
         meta, hearer = ledger.meta(), settings.hearer(ledger, options.unclaimed)
-        about = meta["listener"]
+        task = tasks.find(meta["task"])
         summary = summarise(
-            order.rows(ledger, hearer),
-            listener=about["name"] + (" (unclaimed labels too)" if hearer.unclaimed else ""),
+            task.rows(ledger, hearer),
+            task.measures(hearer),
+            task=task.name,
+            listener=hearer.name + (" (unclaimed labels too)" if hearer.unclaimed else ""),
             measured=meta["measured"],
             manifest_notes=meta["notes"],
             unclaimed=hearer.unclaimed,
             seed=meta["seed"],
             level=options.level,
             draws=options.draws,
-            alignment_scale=(0.0, 1.0) if hearer.detector else (1.0, 5.0),
         )
         facts = _facts(meta, options, summary.listener)
         tables.write_json(folder / "summary.json", tables.summary_json(summary))
@@ -101,20 +115,27 @@ def build(folder: Path, options: Options | None = None, progress: Progress | Non
         table.with_suffix(".tex").write_text(tables.latex(summary, options.table), encoding="utf-8")
         figures.write_figures(summary, folder / "figures")
         (folder / "protocol.md").write_text(protocol.paragraph(summary, facts), encoding="utf-8")
-        run = {**meta, "usage": ledger.usage(), "cost": None}
-        tables.write_json(folder / "run.json", run)
-        _write_items(folder / "items.csv", order.rows(ledger, hearer))
-        replies.write_replies(folder / "replies.csv", _replies(ledger, hearer), _reply_fields(hearer))
+        tables.write_json(folder / "run.json", _run(ledger, meta))
+        _write_items(folder / "items.csv", task.rows(ledger, hearer), summary.specs)
+        replies.write_replies(
+            folder / "replies.csv", _replies(ledger, task, hearer), _reply_fields(task, hearer)
+        )
         page.write_page(
             folder,
             summary,
-            order.rows(ledger, hearer),
-            title="Which system keeps the order of events?",
+            task.rows(ledger, hearer),
+            title=task.title,
             facts=facts,
             spectrograms=options.spectrograms,
             progress=progress,
         )
     return summary
+
+
+def _run(ledger: Ledger, meta: dict[str, Any]) -> dict[str, Any]:
+    """What ``run.json`` holds: settings, what was used, what it cost, and which models answered."""
+    usage = ledger.usage()
+    return {**meta, "usage": usage, "cost": {"usd": usage.get(COST)}, "served": ledger.served()}
 
 
 def _facts(meta: dict[str, Any], options: Options, name: str) -> dict[str, Any]:
@@ -134,10 +155,11 @@ def _facts(meta: dict[str, Any], options: Options, name: str) -> dict[str, Any]:
     }
 
 
-def _write_items(path: Path, rows: Iterable[ItemRow]) -> None:
+def _write_items(path: Path, rows: Iterable[ItemRow], specs: Sequence[MetricSpec]) -> None:
     """One row an item: verdict, reason and every number, for the user's own analysis."""
-    names = [spec.name for spec in SPECS]
-    names.insert(names.index("alignment") + 1, "alignment_reversed")
+    names = [spec.name for spec in specs]
+    if "alignment" in names:
+        names.insert(names.index("alignment") + 1, "alignment_reversed")
     head = ["system", "sample_id", "status", "reason", "verdict", "error_kind", "detail", "caption",
             "reversed_caption", "audio", "duration_s", "cluster", *names, "warnings"]  # fmt: skip
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -155,19 +177,26 @@ def _write_items(path: Path, rows: Iterable[ItemRow]) -> None:
             )
 
 
-def _reply_fields(hearer: order.Hearer) -> list[str]:
-    return ["detail", *QUESTIONS["events" if hearer.detector else "alignment"].reply.model_fields]
+def _reply_fields(task: Task, hearer: Hearer) -> list[str]:
+    fields = [name for question in task.questions(hearer) for name in question.reply.model_fields]
+    return list(dict.fromkeys(["detail", *fields]))
 
 
-def _replies(ledger: Ledger, hearer: order.Hearer) -> Iterator[dict[str, Any]]:
+def _replies(ledger: Ledger, task: Task, hearer: Hearer) -> Iterator[dict[str, Any]]:
     for item_id in ledger.item_ids():
         item = ledger.item(item_id).item
-        base = {"task": "order", "system": item.system, "sample_id": item.sample_id, "listener": hearer.name}
+        base = {
+            "task": task.name,
+            "system": item.system,
+            "sample_id": item.sample_id,
+            "listener": hearer.name,
+        }
         heard = ledger.heard(item_id)
         if not heard:
-            not_asked = order.of_item(item).not_applicable
-            why = {"reason": "not_applicable", "detail": not_asked} if not_asked else order.NOT_HEARD_YET
+            not_asked = task.not_asked(item)
+            why = {"reason": "not_applicable", "detail": not_asked} if not_asked else NOT_HEARD_YET
             yield {**base, "side": "", "caption": item.caption, "repeat": "", **why}
         for h in heard:
-            row = {**base, "side": h.side, "caption": h.caption or item.caption, "repeat": h.repeat}
+            shown = h.texts.get("caption", item.caption)
+            row = {**base, "side": h.side, "caption": shown, "repeat": h.repeat}
             yield {**row, "reason": h.reason, "detail": h.detail, **h.reply}

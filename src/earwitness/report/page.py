@@ -27,13 +27,6 @@ from earwitness.errors import UnusableAudio
 from earwitness.report import spectrogram, tables
 from earwitness.tasks.rows import LOW_COVERAGE, ItemRow, Metric, MetricSpec, Summary, SystemRow
 
-KIND_MEANINGS = {
-    "missing": "a sound the caption asks for was not heard",
-    "reversed": "the sounds were heard in another order",
-    "overlapped": "the sounds start too close together to tell their order",
-    "unclear": "the listener gave no clear order",
-}
-
 _ASSETS = ("page.css", "card.js", "page.js")
 _LISTED = 12  # comparisons shown before the rest folds away
 _PLOT_WIDTH, _PLOT_MARGIN = 150, 6  # pixels of the interval plot
@@ -179,11 +172,13 @@ def _view(summary: Summary, *, title: str, facts: Mapping[str, Any]) -> dict[str
         if spec is not key and any(row.metrics[spec.name].value is not None for row in summary.rows)
     ]
     counted = {kind for row in summary.rows for kind, count in row.errors.items() if count}
-    kinds = [kind for kind in KIND_MEANINGS if kind in counted] + sorted(counted - KIND_MEANINGS.keys())
+    kinds = [kind for kind in summary.measures.kinds if kind in counted]
     ends = _ends([row.metrics[key.name] for row in summary.rows])
     # Pairs that are told apart come first.
     compared = [one for one in summary.comparisons if one.difference is not None]
-    comparisons = sorted((not one.winner, tables.sentence(one, key)) for one in compared)
+    comparisons = sorted(
+        (not one.winner, tables.sentence(one, tables.spec_of(summary, one.metric))) for one in compared
+    )
     return {
         "title": title,
         "task": summary.task,
@@ -193,7 +188,7 @@ def _view(summary: Summary, *, title: str, facts: Mapping[str, Any]) -> dict[str
         "figures": _figures(summary),
         "key": key,
         "others": others,
-        "kinds": [(kind, KIND_MEANINGS.get(kind, "")) for kind in kinds],
+        "kinds": [(kind, summary.measures.kinds[kind]) for kind in kinds],
         "plot": {"width": _PLOT_WIDTH, "ticks": _ticks(key, ends)},
         "systems": [_system_view(row, key, others, kinds, ends) for row in tables.ranked(summary)],
         "apart": len(summary.comparisons) - len(compared),

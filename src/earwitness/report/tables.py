@@ -26,7 +26,6 @@ NONE = "--"
 
 _COUNTS = {"n": "n", "not_applicable": "n.a.", "unheard": "Unheard", "scored": "Scored"}
 _COVERAGE = MetricSpec("coverage", "Coverage", "scored / (n - not applicable)", better=0)
-_DEFAULT_COLUMNS = {"order": ("toa", "order_given_heard", "event_recall", "n", "scored", "coverage")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ class Grid:
 
 def key_spec(summary: Summary) -> MetricSpec:
     """How the key metric is shown."""
-    return next(spec for spec in summary.specs if spec.name == summary.key_metric)
+    return spec_of(summary, summary.key_metric)
 
 
 def ranked(summary: Summary) -> tuple[SystemRow, ...]:
@@ -88,6 +87,11 @@ def ranked(summary: Summary) -> tuple[SystemRow, ...]:
         return value is None, 0.0 if value is None else -better * value, row.system
 
     return tuple(sorted(summary.rows, key=rank))
+
+
+def spec_of(summary: Summary, metric: str) -> MetricSpec:
+    """How a metric is shown."""
+    return next(spec for spec in summary.specs if spec.name == metric)
 
 
 def low_coverage(row: SystemRow) -> bool:
@@ -222,8 +226,7 @@ def grid(summary: Summary, options: TableOptions) -> Grid:
     """
     check(options, summary.specs, [row.system for row in summary.rows])
     specs = {spec.name: spec for spec in (*summary.specs, _COVERAGE)}
-    usual = _DEFAULT_COLUMNS.get(summary.task, (*(s.name for s in summary.specs), *_COUNTS, "coverage"))
-    columns = usual if options.columns is None else options.columns
+    columns = summary.measures.columns if options.columns is None else options.columns
     rows = ranked(summary)
     shown = [
         _count_column(rows, name) if name in _COUNTS else _metric_column(rows, specs[name], options)

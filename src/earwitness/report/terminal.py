@@ -4,7 +4,15 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from earwitness.report.cells import one_line
-from earwitness.report.tables import LOW_COVERAGE_NOTE, key_spec, low_coverage, number, ranked, sentence
+from earwitness.report.tables import (
+    LOW_COVERAGE_NOTE,
+    key_spec,
+    low_coverage,
+    number,
+    ranked,
+    sentence,
+    spec_of,
+)
 from earwitness.tasks.rows import Metric, MetricSpec, Summary, SystemRow
 
 if TYPE_CHECKING:
@@ -77,7 +85,9 @@ def _comparisons(summary: Summary) -> "Table":
     if apart:
         captions.append(f"{apart} pairs share too few scored clusters to be compared.")
     caption = " ".join(captions)
-    return _table("Paired comparisons", [""], [[sentence(c, key_spec(summary))] for c in shown], caption)
+    return _table(
+        "Paired comparisons", [""], [[sentence(c, spec_of(summary, c.metric))] for c in shown], caption
+    )
 
 
 def _table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> "Table":

@@ -81,7 +81,7 @@ def cluster_interval(
     level: float = 0.95,
     draws: int = 10_000,
     seed: int = 0,
-    bounds: tuple[float, float] = (0.0, 1.0),
+    bounds: tuple[float, float] | None = (0.0, 1.0),
 ) -> Interval | None:
     """The confidence interval of the mean of clustered items.
 
@@ -91,12 +91,13 @@ def cluster_interval(
         level: Confidence level in (0, 1).
         draws: Bootstrap samples.
         seed: The same seed gives the same interval, in whatever order the items come.
-        bounds: Lowest and highest value the metric can take; used when all clusters agree.
+        bounds: Lowest and highest value the metric can take, None if it has no limit; used when all
+            clusters agree.
 
     Returns:
         An interval that contains the mean (it is widened to it should the percentiles miss it), or
         None with fewer than two clusters, since one cluster says nothing about spread, and when all
-        clusters agree on values off the scale of ``bounds``. With a handful of clusters any
+        clusters agree and ``bounds`` is None or does not hold the values. With a handful of clusters any
         percentile interval is too short; read it with their number.
 
     Raises:
@@ -109,7 +110,7 @@ def cluster_interval(
     kinds, counts = resampling.kinds_of(list(totals.values()))
     mean = float(pooled_mean(counts @ kinds))
     if resampling.all_agree(pooled_mean, kinds, counts):
-        if not resampling.within(values, bounds):
+        if bounds is None or not resampling.within(values, bounds):
             return None
         floor, span = bounds[0], bounds[1] - bounds[0]
         rate = (mean - floor) / span
@@ -146,7 +147,7 @@ def paired_difference(
     level: float = 0.95,
     draws: int = 10_000,
     seed: int = 0,
-    bounds: tuple[float, float] = (0.0, 1.0),
+    bounds: tuple[float, float] | None = (0.0, 1.0),
 ) -> Paired | None:
     """Compare two systems on the clusters they share.
 
@@ -162,11 +163,12 @@ def paired_difference(
         level: Confidence level of the interval, in (0, 1).
         draws: Bootstrap samples, and random permutations where there are too many to enumerate.
         seed: The same seed gives the same numbers, in whatever order the items come.
-        bounds: Lowest and highest value the metric can take; used when all clusters agree.
+        bounds: Lowest and highest value the metric can take, None if it has no limit; used when all
+            clusters agree.
 
     Returns:
-        None with fewer than two shared clusters, and when all agree on values off the scale of
-        ``bounds``. ``p`` is exact up to :data:`ENUMERATED` distinct
+        None with fewer than two shared clusters, and when all agree and
+        ``bounds`` is None or does not hold the values. ``p`` is exact up to :data:`ENUMERATED` distinct
         outcomes, else (1 + hits) / (1 + draws) (Phipson and Smyth, 2010), never zero.
 
     Raises:
@@ -182,7 +184,9 @@ def paired_difference(
     difference = float(difference_of_means(counts @ kinds))
     rng = np.random.default_rng(seed)
     if resampling.all_agree(difference_of_means, kinds, counts):
-        if not (resampling.within(a_values, bounds) and resampling.within(b_values, bounds)):
+        if bounds is None or not (
+            resampling.within(a_values, bounds) and resampling.within(b_values, bounds)
+        ):
             return None
         unlike = wilson(0, len(shared), level).high
         middle, reach = (1 - unlike) * difference, unlike * (bounds[1] - bounds[0])

@@ -14,33 +14,16 @@ from earwitness import captions, labels
 from earwitness.events import Event
 from earwitness.ledger import Heard, Ledger, StoredItem
 from earwitness.manifest import Item
-from earwitness.questions.events import unmapped
+from earwitness.questions.alignment import ALIGNMENT
+from earwitness.questions.events import EVENTS, unmapped
 from earwitness.runner import Ask
 from earwitness.scores import order, presence
-from earwitness.tasks.rows import NOT_APPLICABLE, SCORED, UNHEARD, Asked, ItemRow
+from earwitness.tasks.rows import NOT_APPLICABLE, SCORED, UNHEARD, Asked, ItemRow, Measures, MetricSpec
+from earwitness.tasks.task import NOT_HEARD_YET, Hearer, Stage, Task
 
 CLIP, CAPTION, REVERSED = "clip", "caption", "reversed"
 ANY_TIME = -1
 """Place of a sound that the caption names outside its order, such as music in the background."""
-NOT_HEARD_YET = {"reason": "transport", "detail": "not heard yet: the run was interrupted"}
-
-
-@dataclass(frozen=True, slots=True)
-class Hearer:
-    """What scoring must know of the listener; kept in the ledger, so that no model is needed again.
-
-    Attributes:
-        known_labels: Labels a detector claims to know; empty means all.
-        unclaimed: Judge phrases outside the known labels too, though nobody measured its error there.
-    """
-
-    name: str
-    version: str
-    detector: bool
-    resolution_s: float
-    known_labels: frozenset[str]
-    repeats: int
-    unclaimed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +139,18 @@ def plan(hearer: Hearer, item: Item) -> Sequence[Ask]:
     if said.not_applicable:
         return ()
     if hearer.detector:
-        return [Ask(CLIP, "events", "", 0)]
+        return [Ask(CLIP, "events")]
     sides = ((CAPTION, said.caption), (REVERSED, said.reversed_caption))
     return [
-        Ask(side, "alignment", caption, repeat) for repeat in range(hearer.repeats) for side, caption in sides
+        Ask(side, "alignment", {"caption": caption}, repeat)
+        for repeat in range(hearer.repeats)
+        for side, caption in sides
     ]
+
+
+def stages(ledger: Ledger, hearer: Hearer) -> Sequence[Stage]:
+    """One pass."""
+    return [Stage("hearing", lambda stored: plan(hearer, stored.item))]
 
 
 def rows(ledger: Ledger, hearer: Hearer) -> Iterator[ItemRow]:
@@ -314,3 +304,52 @@ def _why(said: Stated, orders: Sequence[order.Order], joined: order.ItemOrder, h
     if joined.kind == order.OVERLAPPED:
         told += f"; onsets closer than {hearer.resolution_s:g} s cannot be told apart"
     return told
+
+
+_SPECS = (
+    MetricSpec("toa", "TOA", "order right and alignment above the reversal's", rate=True),
+    MetricSpec("order_given_heard", "Order | heard", "order right among items whose events were all heard"),
+    MetricSpec("temporal_order_match", "Order match", "mean of 1 right, 0.5 wrong or unclear, 0 missing"),
+    MetricSpec("alignment", "Alignment", "mean alignment with the caption"),
+    MetricSpec("alignment_win", "Al. win", "alignment above the reversal's", rate=True),
+    MetricSpec("alignment_tie", "Al. tie", "alignment equal to the reversal's", better=0),
+    MetricSpec("alignment_loss", "Al. loss", "alignment below the reversal's", better=-1, rate=True),
+    MetricSpec("order_win", "Order win", "order right on the caption, not on its reversal", rate=True),
+    MetricSpec("order_tie", "Order tie", "order right on both or neither", better=0),
+    MetricSpec(
+        "order_loss", "Order loss", "order right on the reversal, not on the caption", better=-1, rate=True
+    ),
+    MetricSpec("event_recall", "Recall", "share of asked events that are heard"),
+    MetricSpec("event_precision", "Precision", "share of heard events that are asked for"),
+    MetricSpec("toa_lenient", "TOA (lenient)", "TOA where a wider label may stand in", rate=True),
+)
+
+KIND_MEANINGS = {
+    order.MISSING: "a sound the caption asks for was not heard",
+    order.REVERSED: "the sounds were heard in another order",
+    order.OVERLAPPED: "the sounds start too close together to tell their order",
+    order.UNCLEAR: "the listener gave no clear order",
+}
+
+
+def measures(hearer: Hearer) -> Measures:
+    """What the order task measures; a judge's alignment is a mark from 1 to 5, a detector's a share."""
+    marks = {} if hearer.detector else {"alignment": (1.0, 5.0)}
+    return Measures(
+        specs=tuple(replace(spec, scale=marks.get(spec.name, spec.scale)) for spec in _SPECS),
+        key="toa",
+        columns=("toa", "order_given_heard", "event_recall", "n", "scored", "coverage"),
+        verdicts={"right": "Right", "wrong": "Wrong"},
+        kinds=KIND_MEANINGS,
+    )
+
+
+TASK = Task(
+    name="order",
+    title="Which system keeps the order of events?",
+    questions=lambda hearer: [EVENTS] if hearer.detector else [ALIGNMENT],
+    stages=stages,
+    rows=rows,
+    measures=measures,
+    not_asked=lambda item: of_item(item).not_applicable,
+)

@@ -34,11 +34,14 @@ class ItemRow:
         status: ``scored``, ``not_applicable`` or ``unheard``.
         reason: Why it is not scored (empty when scored); one of listeners.base.REASONS when unheard.
         detail: The same in words, or the verdict's reason when scored.
-        verdict: ``right`` or ``wrong`` when scored, else the status.
-        error_kind: Kind of the order error (``missing``, ``reversed``, ``overlapped``, ``unclear``) or empty.
+        verdict: One of the task's verdicts (Measures.verdicts) when scored, else the status.
+        error_kind: One of the task's kinds of error (Measures.kinds) or empty.
         values: Every number of the item, by metric name; None where it is not defined.
         asked: What the caption asks for, in the stated order.
         heard: What the listener heard (first heard repeat).
+        source: For an edit, the clip that was edited.
+        texts: More words to show beside the clip, by their heading (an instruction, a source caption).
+        tags: Short keywords of the clip.
         warnings: What a reader should know about the file (silent channel, low rate).
     """
 
@@ -58,7 +61,19 @@ class ItemRow:
     values: Mapping[str, float | None] = field(default_factory=dict)
     asked: tuple[Asked, ...] = ()
     heard: tuple[Event, ...] = ()
+    source: "Source | None" = None
+    texts: Mapping[str, str] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The clip that was edited: absolute path, length, and what was heard in it."""
+
+    audio: str
+    duration_s: float | None
+    heard: tuple[Event, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +96,14 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class MetricSpec:
-    """How a metric is shown: ``title`` is the column head, ``better`` is +1, -1 or 0 (neither)."""
+    """How a metric is shown and tested.
+
+    Attributes:
+        title: The column head.
+        better: +1, -1 or 0 (neither).
+        scale: Lowest and highest value an item can have; None if there is no limit.
+        rate: True if an item has 0 or 1, so that "every unheard item wrong, or right" has a meaning.
+    """
 
     name: str
     title: str
@@ -89,6 +111,28 @@ class MetricSpec:
     better: int = 1
     percent: bool = False
     decimals: int = 3
+    scale: tuple[float, float] | None = (0.0, 1.0)
+    rate: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """What a task measures.
+
+    Attributes:
+        key: Name of the metric that ranks the systems.
+        columns: Metrics and counts of the usual table, in order.
+        compared: Metrics for which systems are tested against each other; the key metric by default.
+        verdicts: Verdicts of a scored item and how the page names them, the good ones first.
+        kinds: Kinds of error and what each means, in the order in which they are listed.
+    """
+
+    specs: tuple[MetricSpec, ...]
+    key: str
+    columns: tuple[str, ...]
+    compared: tuple[str, ...] = ()
+    verdicts: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +152,12 @@ class SystemRow:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two systems on the clusters they share: ``difference`` = first - second of the key metric.
+    """Two systems on the clusters they share: ``difference`` = first - second of ``metric``.
 
     ``winner`` is empty unless the paired interval excludes zero and the corrected p is below alpha.
     """
 
+    metric: str
     first: str
     second: str
     clusters: int
@@ -131,8 +176,15 @@ class Summary:
 
     task: str
     listener: str
-    key_metric: str
-    specs: tuple[MetricSpec, ...]
+    measures: Measures
     rows: tuple[SystemRow, ...]
     comparisons: tuple[Comparison, ...]
     notes: tuple[str, ...]
+
+    @property
+    def specs(self) -> tuple[MetricSpec, ...]:
+        return self.measures.specs
+
+    @property
+    def key_metric(self) -> str:
+        return self.measures.key

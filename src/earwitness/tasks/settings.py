@@ -4,68 +4,70 @@ import datetime
 import importlib.metadata
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from earwitness import audio
-from earwitness.errors import InputFaults
+from earwitness.errors import InputFaults, UserError
 from earwitness.ledger import Ledger
 from earwitness.listeners.base import Listener
 from earwitness.manifest import Manifest
 from earwitness.questions import QUESTIONS
-from earwitness.tasks.order import Hearer
+from earwitness.questions.base import Question
+from earwitness.tasks.task import SEED, Hearer, Setup, Task
 
-FIXED = ("task", "seed", "listener", "questions")
-"""Settings that a run keeps for good; repeats may grow."""
+FIXED = ("task", "seed", "listener", "questions", "ask")
+"""Settings that a run keeps for good; repeats and the share of exchanged clips may grow."""
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+JUDGE_REPEATS = 3
+"""How often an LLM judge hears an item unless told otherwise."""
 
 
-def begin(
-    ledger: Ledger,
-    listener: Listener,
-    manifest: Manifest,
-    *,
-    task: str,
-    seed: int,
-    repeats: int,
-    command: str,
-    unclaimed: bool = False,
-) -> Hearer:
+def begin(ledger: Ledger, listener: Listener, manifest: Manifest, task: Task, setup: Setup) -> Hearer:
     """Keep the run's settings and items, or check that they are those it began with.
 
     A detector hears a clip once: it answers the same every time, so repeats are for judges.
 
     Raises:
         InputFaults: Naming each setting, row or file that differs, old and new; nothing is changed.
+        UserError: If a prompt is given for a question that is not asked, or cannot be used.
     """
-    detector = listener.needs.detector
-    questions = ["events"] if detector else ["alignment"]
+    before = ledger.meta()
+    wanted = asked(listener, setup, before)
+    questions = reworded(task.questions(wanted), setup.prompts)
     meta = {
-        "task": task,
-        "seed": seed,
+        "task": task.name,
+        "seed": setup.seed,
         "listener": {
             "name": listener.name,
             "version": listener.version,
             "settings": dict(listener.settings),
             "resolution_s": listener.needs.resolution_s,
-            "detector": detector,
+            "detector": listener.needs.detector,
             "known_labels": sorted(listener.known_labels),
         },
-        "questions": {name: QUESTIONS[name].fingerprint for name in questions},
+        "questions": {question.name: question.fingerprint for question in questions},
+        "ask": setup.ask,
     }
-    before = ledger.meta()
     run = ledger.path.parent
     if before:
-        changed = [fault for name in FIXED for fault in _differences(name, before[name], meta[name])]
+        changed = [fault for name in FIXED for fault in _differences(name, before.get(name), meta[name])]
         _refuse(f"{run}: this run was begun with other settings", changed, "Use the settings it began with")
         _refuse(f"{run}: rows have changed since this run began", ledger.changed_rows(manifest.items))
         _refuse(f"{run}: files have changed since they were heard", ledger.changed_files())
     changing = {
         "started": before.get("started", datetime.datetime.now(datetime.UTC).date().isoformat()),
-        "repeats": 1 if detector else max(repeats, before.get("repeats", 0)),
-        "command": command,
+        "repeats": wanted.repeats,
+        "swap": wanted.swap,
+        "prompts": {question.name: question.prompt for question in questions},
+        "generator_encoder": setup.generator_encoder or before.get("generator_encoder", ""),
+        "command": setup.command,
         "notes": list(manifest.notes),
         "measured": listener.measured,
         "versions": versions(),
-        "unclaimed": unclaimed,
+        "unclaimed": setup.unclaimed,
     }
     ledger.begin(meta | changing, manifest.items)
     kept = len(ledger.item_ids()) - len(manifest.items)
@@ -73,6 +75,49 @@ def begin(
         note = f"{kept} items judged earlier in this run are not in the manifest given last; they are kept"
         ledger.begin({"notes": [*manifest.notes, note]}, ())
     return hearer(ledger)
+
+
+def asked(listener: Listener, setup: Setup, before: Mapping[str, Any] = NOTHING) -> Hearer:
+    """The hearer that such a setup makes of a listener.
+
+    Args:
+        before: Settings of the run that is extended, if there is one.
+    """
+    needs = listener.needs
+    usual = JUDGE_REPEATS if needs.varies else 1
+    return Hearer(
+        name=listener.name,
+        version=listener.version,
+        detector=needs.detector,
+        resolution_s=needs.resolution_s,
+        known_labels=listener.known_labels,
+        repeats=1 if needs.detector else max(setup.repeats or usual, before.get("repeats", 0)),
+        unclaimed=setup.unclaimed,
+        ask=setup.ask,
+        swap=max(setup.swap, before.get("swap", 0.0)),
+        seed=setup.seed,
+    )
+
+
+def reworded(questions: Sequence[Question], prompts: Mapping[str, str]) -> list[Question]:
+    """The questions in the user's own words, where there are any.
+
+    Raises:
+        UserError: If a prompt is given for a question that is not asked, or cannot be used.
+    """
+    names = [question.name for question in questions]
+    for name in prompts:
+        if name not in names:
+            raise UserError(f"the question {name!r} is not asked in this run.", f"Asked: {', '.join(names)}.")
+        if not QUESTIONS[name].prompt:
+            raise UserError(f"the question {name!r} has no prompt.", "Prompts are for judges, not detectors.")
+    return [q.with_prompt(prompts[q.name]) if q.name in prompts else q for q in questions]
+
+
+def questions(ledger: Ledger) -> dict[str, Question]:
+    """The run's questions by name, in the words in which they are asked."""
+    prompts = ledger.meta().get("prompts", {})
+    return {name: replace(QUESTIONS[name], prompt=prompt) for name, prompt in prompts.items()}
 
 
 def _refuse(what: str, faults: Sequence[str], remedy: str = "Undo the change") -> None:
@@ -96,6 +141,9 @@ def hearer(ledger: Ledger, unclaimed: bool | None = None) -> Hearer:
         known_labels=frozenset(about["known_labels"]),
         repeats=meta["repeats"],
         unclaimed=meta.get("unclaimed", False) if unclaimed is None else unclaimed,
+        ask=meta.get("ask", SEED),
+        swap=meta.get("swap", 0.0),
+        seed=meta["seed"],
     )
 
 

@@ -1,13 +1,12 @@
-"""Items of the order task -> systems, intervals, comparisons, notes."""
+"""Items of a task -> systems, intervals, comparisons, notes."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from itertools import combinations
 
 import numpy as np
 
-from earwitness.scores.order import KINDS
 from earwitness.stats.intervals import cluster_interval, holm, paired_difference
 from earwitness.tasks.rows import (
     LOW_COVERAGE,
@@ -16,6 +15,7 @@ from earwitness.tasks.rows import (
     UNHEARD,
     Comparison,
     ItemRow,
+    Measures,
     Metric,
     MetricSpec,
     Summary,
@@ -24,24 +24,6 @@ from earwitness.tasks.rows import (
 
 ALPHA = 0.05
 """A winner is named only when the corrected p lies below this and the paired interval excludes zero."""
-
-SPECS = (
-    MetricSpec("toa", "TOA", "order right and alignment above the reversal's"),
-    MetricSpec("order_given_heard", "Order | heard", "order right among items whose events were all heard"),
-    MetricSpec("temporal_order_match", "Order match", "mean of 1 right, 0.5 wrong or unclear, 0 missing"),
-    MetricSpec("alignment", "Alignment", "mean alignment with the caption"),
-    MetricSpec("alignment_win", "Al. win", "alignment above the reversal's"),
-    MetricSpec("alignment_tie", "Al. tie", "alignment equal to the reversal's", better=0),
-    MetricSpec("alignment_loss", "Al. loss", "alignment below the reversal's", better=-1),
-    MetricSpec("order_win", "Order win", "order right on the caption, not on its reversal"),
-    MetricSpec("order_tie", "Order tie", "order right on both or neither", better=0),
-    MetricSpec("order_loss", "Order loss", "order right on the reversal, not on the caption", better=-1),
-    MetricSpec("event_recall", "Recall", "share of asked events that are heard"),
-    MetricSpec("event_precision", "Precision", "share of heard events that are asked for"),
-    MetricSpec("toa_lenient", "TOA (lenient)", "TOA where a wider label may stand in for an event"),
-)
-BOUNDED = frozenset({"toa", "toa_lenient", "alignment_win", "alignment_loss", "order_win", "order_loss"})
-"""Metrics of 0 or 1 an item, for which "every unheard item wrong, or right" has a meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +35,15 @@ class _Drawn:
     seed: int
 
 
-@dataclass(slots=True)
 class _Tally:
     """What is kept of a system's items: a number and a cluster each, so that memory stays small."""
 
-    counts: Counter[str] = field(default_factory=Counter)
-    errors: Counter[str] = field(default_factory=Counter)
-    reasons: Counter[str] = field(default_factory=Counter)
-    clusters: list[str] = field(default_factory=list)
-    values: dict[str, list[float]] = field(default_factory=lambda: {spec.name: [] for spec in SPECS})
+    def __init__(self, specs: Sequence[MetricSpec]) -> None:
+        self.counts: Counter[str] = Counter()
+        self.errors: Counter[str] = Counter()
+        self.reasons: Counter[str] = Counter()
+        self.clusters: list[str] = []
+        self.values: dict[str, list[float]] = {spec.name: [] for spec in specs}
 
     def add(self, row: ItemRow) -> None:
         self.counts[row.status] += 1
@@ -84,7 +66,9 @@ class _Tally:
 
 def summarise(
     items: Iterable[ItemRow],
+    measures: Measures,
     *,
+    task: str,
     listener: str,
     measured: str = "",
     manifest_notes: Sequence[str] = (),
@@ -92,37 +76,35 @@ def summarise(
     seed: int = 0,
     level: float = 0.95,
     draws: int = 10_000,
-    alignment_scale: tuple[float, float] = (0.0, 1.0),
 ) -> Summary:
     """Systems with intervals, paired comparisons and notes.
 
     Args:
         items: Scored rows, drawn once.
+        task: Name of the task.
         measured: The listener's own accuracy on known truth, in words; empty if not measured.
         unclaimed: Whether phrases outside the labels the listener claims to know were judged too.
         seed: Of the bootstrap and the permutation test.
         level: Confidence level of every interval.
         draws: Bootstrap draws.
-        alignment_scale: 0 to 1 for a detector's shares, 1 to 5 for a judge's marks.
     """
     drawn = _Drawn(level, draws, seed)
     tallies: dict[str, _Tally] = {}
     for row in items:
-        tallies.setdefault(row.system, _Tally()).add(row)
-    systems = tuple(_system(name, tally, drawn, alignment_scale) for name, tally in tallies.items())
-    comparisons = _compare(tallies, drawn)
+        tallies.setdefault(row.system, _Tally(measures.specs)).add(row)
+    systems = tuple(_system(name, tally, measures, drawn) for name, tally in tallies.items())
+    comparisons = _compare(tallies, measures, drawn)
     return Summary(
-        task="order",
+        task=task,
         listener=listener,
-        key_metric="toa",
-        specs=SPECS,
+        measures=measures,
         rows=systems,
         comparisons=comparisons,
         notes=_notes(systems, measured, manifest_notes, unclaimed),
     )
 
 
-def _system(name: str, tally: _Tally, drawn: _Drawn, alignment_scale: tuple[float, float]) -> SystemRow:
+def _system(name: str, tally: _Tally, measures: Measures, drawn: _Drawn) -> SystemRow:
     counts = tally.counts
     n = sum(counts.values())
     applicable = n - counts[NOT_APPLICABLE]
@@ -133,54 +115,56 @@ def _system(name: str, tally: _Tally, drawn: _Drawn, alignment_scale: tuple[floa
         unheard=counts[UNHEARD],
         scored=counts[SCORED],
         coverage=counts[SCORED] / applicable if applicable else None,
-        metrics={
-            spec.name: _metric(
-                spec, tally, alignment_scale if spec.name == "alignment" else (0.0, 1.0), drawn
-            )
-            for spec in SPECS
-        },
-        errors={kind: tally.errors[kind] for kind in KINDS},
+        metrics={spec.name: _metric(spec, tally, drawn) for spec in measures.specs},
+        errors={kind: tally.errors[kind] for kind in measures.kinds},
         unheard_reasons=dict(sorted(tally.reasons.items())),
     )
 
 
-def _metric(spec: MetricSpec, tally: _Tally, bounds: tuple[float, float], drawn: _Drawn) -> Metric:
+def _metric(spec: MetricSpec, tally: _Tally, drawn: _Drawn) -> Metric:
     values, clusters = tally.series(spec.name)
     unheard, scored = tally.counts[UNHEARD], tally.counts[SCORED]
     worst = best = None
-    if spec.name in BOUNDED and len(values) == scored and scored + unheard:
+    if spec.rate and len(values) == scored and scored + unheard:
         least, most = float(values.sum()) / (scored + unheard), (values.sum() + unheard) / (scored + unheard)
         worst, best = (least, float(most)) if spec.better > 0 else (float(most), least)
     if not len(values):
         return Metric(None, worst=worst, best=best)
-    interval = cluster_interval(values, clusters, bounds=bounds, **asdict(drawn))
+    interval = cluster_interval(values, clusters, bounds=spec.scale, **asdict(drawn))
     low, high = (interval.low, interval.high) if interval else (None, None)
     return Metric(float(values.mean()), low, high, worst, best, len(values))
 
 
-def _compare(tallies: Mapping[str, _Tally], drawn: _Drawn) -> tuple[Comparison, ...]:
-    """Every pair of systems on the clusters they share, Holm-corrected over the pairs."""
-    pairs = list(combinations(tallies, 2))
+def _compare(tallies: Mapping[str, _Tally], measures: Measures, drawn: _Drawn) -> tuple[Comparison, ...]:
+    """Every pair of systems on the clusters they share, Holm-corrected over pairs and metrics."""
+    specs = {spec.name: spec for spec in measures.specs}
+    tests = [
+        (specs[metric], first, second)
+        for metric in measures.compared or (measures.key,)
+        for first, second in combinations(tallies, 2)
+    ]
     results = []
-    for first, second in pairs:
-        a, b = tallies[first].series("toa"), tallies[second].series("toa")
-        results.append(paired_difference(*a, *b, **asdict(drawn)))
+    for spec, first, second in tests:
+        a, b = tallies[first].series(spec.name), tallies[second].series(spec.name)
+        results.append(paired_difference(*a, *b, bounds=spec.scale, **asdict(drawn)))
     tested = [result.p for result in results if result is not None]
     corrected = iter(holm(tested))
     comparisons = []
-    for (first, second), result in zip(pairs, results, strict=True):
+    for (spec, first, second), result in zip(tests, results, strict=True):
         if result is None:
             note = "fewer than two shared clusters were scored for both"
-            comparisons.append(Comparison(first, second, 0, None, None, None, None, None, note=note))
+            comparisons.append(
+                Comparison(spec.name, first, second, 0, None, None, None, None, None, note=note)
+            )
             continue
         p_holm = next(corrected)
         winner = ""
-        if p_holm < ALPHA and (result.low > 0 or result.high < 0):
-            winner = first if result.difference > 0 else second
+        if spec.better and p_holm < ALPHA and (result.low > 0 or result.high < 0):
+            winner = first if result.difference * spec.better > 0 else second
         comparisons.append(
             Comparison(
-                first, second, result.clusters, result.difference, result.low, result.high, result.p, p_holm,
-                winner,
+                spec.name, first, second, result.clusters, result.difference, result.low, result.high,
+                result.p, p_holm, winner,
             )
         )  # fmt: skip
     return tuple(comparisons)

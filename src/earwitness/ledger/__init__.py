@@ -16,46 +16,40 @@ from pathlib import Path
 from typing import IO, Any
 
 from earwitness.errors import UserError
+from earwitness.ledger import schema
 from earwitness.listeners.base import Hearing, Unheard
-from earwitness.manifest import Item
+from earwitness.manifest import AUDIO, SOURCE, Item
 
-SCHEMA_VERSION = 1
-
-SCHEMA = """
-CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE items (
-    item_id INTEGER PRIMARY KEY, system TEXT NOT NULL, sample_id TEXT NOT NULL, row TEXT NOT NULL,
-    file_size INTEGER, file_mtime_ns INTEGER, file_hash TEXT, pcm_hash TEXT, facts TEXT,
-    UNIQUE (system, sample_id));
-CREATE TABLE hearings (
-    key TEXT PRIMARY KEY, question TEXT NOT NULL, caption TEXT NOT NULL, repeat INTEGER NOT NULL,
-    reason TEXT NOT NULL, detail TEXT NOT NULL, reply TEXT, usage TEXT, raw TEXT NOT NULL);
-CREATE TABLE item_hearings (
-    item_id INTEGER NOT NULL, side TEXT NOT NULL, repeat INTEGER NOT NULL,
-    key TEXT, reason TEXT NOT NULL, detail TEXT NOT NULL,
-    PRIMARY KEY (item_id, side, repeat)) WITHOUT ROWID;
-"""
-
-ITEM_COLUMNS = "item_id, row, pcm_hash, file_hash, file_size, file_mtime_ns, facts"
-
-NETWORK_FILE_SYSTEMS = ("nfs", "cifs", "smb", "9p", "lustre", "beegfs", "gpfs", "ceph", "gluster", "fuse.")
-"""Prefixes of file systems on which SQLite's shared-memory WAL index is not safe."""
+PATH_COLUMNS = {AUDIO: "audio", SOURCE: "source_audio"}
+"""The manifest's column for every role of a file."""
 
 
 @dataclass(frozen=True, slots=True)
-class StoredItem:
-    """An item as the ledger holds it; ``facts`` is empty until its file was read.
+class StoredFile:
+    """What reading a file showed.
 
     ``facts`` holds duration_s, rate_hz, channels and warnings, or reason and detail if unusable.
     """
 
+    size: int | None
+    mtime_ns: int | None
+    file_hash: str | None
+    pcm_hash: str | None
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredItem:
+    """An item as the ledger holds it, with those of its files that were read, by role."""
+
     item_id: int
     item: Item
-    pcm_hash: str | None
-    file_hash: str | None
-    file_size: int | None
-    file_mtime_ns: int | None
-    facts: Mapping[str, Any]
+    files: Mapping[str, StoredFile]
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Facts of the clip itself; empty until it was read."""
+        return self.files[AUDIO].facts if AUDIO in self.files else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +61,14 @@ class Heard:
     reason: str
     detail: str
     question: str = ""
-    caption: str = ""
+    texts: Mapping[str, str] = field(default_factory=dict)
     reply: Mapping[str, Any] = field(default_factory=dict)
 
 
 def content_key(
     pcm_hashes: Iterable[str],
     question: str,
-    caption: str,
+    texts: Mapping[str, str],
     listener: str,
     version: str,
     settings: Mapping[str, Any],
@@ -84,10 +78,10 @@ def content_key(
 
     Args:
         question: Fingerprint of prompt and reply schema.
-        caption: Text shown with it; empty for detectors.
+        texts: What is shown with it, by name; empty for detectors.
         repeat: Independent repeats are different content.
     """
-    parts = [list(pcm_hashes), question, caption, listener, version, dict(settings), repeat]
+    parts = [list(pcm_hashes), question, dict(texts), listener, version, dict(settings), repeat]
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -128,15 +122,16 @@ class Ledger:
                 f"{path.parent} is in use by another earwitness process.",
                 "Wait for it to end, or choose another run folder with -o.",
             ) from None
-        db = _connect(path, "rwc")
+        db = schema.connect(path, "rwc")
         try:
-            db.execute(f"PRAGMA journal_mode = {'DELETE' if _on_network(path) else 'WAL'}")
+            db.execute(f"PRAGMA journal_mode = {'DELETE' if schema.on_network(path) else 'WAL'}")
             db.execute("PRAGMA synchronous = NORMAL")
             if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                db.executescript(f"BEGIN; {SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
+                schema.make(db)
         except sqlite3.DatabaseError as fault:
-            raise _no_ledger(path, fault) from fault
-        _check_version(path, db)
+            raise schema.no_ledger(path, fault) from fault
+        if schema.check_version(path, db) == 1:
+            schema.upgrade(db)
         return cls(path, db, lock)
 
     @classmethod
@@ -153,8 +148,13 @@ class Ledger:
         writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
         waiting = path.with_name(path.name + "-wal").exists()
         # Reading a WAL file needs its index beside it; on a read-only disk a closed one is read as it is.
-        db = _connect(path, "rw" if writable else "ro" if waiting else "ro&immutable=1")
-        _check_version(path, db)
+        db = schema.connect(path, "rw" if writable else "ro" if waiting else "ro&immutable=1")
+        if schema.check_version(path, db) == 1:  # brought up to date in memory: the file may be read-only
+            copy = sqlite3.connect(":memory:", check_same_thread=False)
+            db.backup(copy)
+            db.close()
+            db = copy
+            schema.upgrade(db)
         return cls(path, db, None)
 
     def close(self) -> None:
@@ -200,49 +200,56 @@ class Ledger:
         changes = []
         for item in items:
             kept = self._db.execute(
-                f"SELECT {ITEM_COLUMNS} FROM items WHERE system = ? AND sample_id = ?",
+                "SELECT item_id, row FROM items WHERE system = ? AND sample_id = ?",
                 (item.system, item.sample_id),
             ).fetchone()
             if kept:
-                changes += _changes(_stored(kept), item)
+                changes += _changes(self._stored(kept), item)
         return changes
 
     def changed_files(self) -> list[str]:
         """Every file whose content is not what was heard, in words."""
         heard = "SELECT 1 FROM item_hearings h WHERE h.item_id = items.item_id AND h.reason = ''"
-        rows = self._db.execute(f"SELECT {ITEM_COLUMNS} FROM items WHERE EXISTS ({heard})")
-        return [fault for row in rows if (fault := _changed_file(_stored(row)))]
+        rows = self._db.execute(f"SELECT item_id, row FROM items WHERE EXISTS ({heard})").fetchall()
+        return [fault for row in rows for fault in _changed_files(self._stored(row))]
 
     # --- items -----------------------------------------------------------------------------------
 
     def items(self) -> Iterator[StoredItem]:
         """Every item, in the order it was added."""
-        for row in self._db.execute(f"SELECT {ITEM_COLUMNS} FROM items ORDER BY item_id"):
-            yield _stored(row)
+        for row in self._db.execute("SELECT item_id, row FROM items ORDER BY item_id"):
+            yield self._stored(row)
 
     def item_ids(self) -> list[int]:
         return [row[0] for row in self._db.execute("SELECT item_id FROM items ORDER BY item_id")]
 
     def item(self, item_id: int) -> StoredItem:
-        return _stored(
-            self._db.execute(f"SELECT {ITEM_COLUMNS} FROM items WHERE item_id = ?", (item_id,)).fetchone()
+        return self._stored(
+            self._db.execute("SELECT item_id, row FROM items WHERE item_id = ?", (item_id,)).fetchone()
         )
 
-    def set_file(
-        self,
-        item_id: int,
-        size: int | None,
-        mtime_ns: int | None,
-        file_hash: str | None,
-        pcm_hash: str | None,
-        facts: Mapping[str, Any],
-    ) -> None:
-        """Keep what reading the item's file showed."""
+    def _stored(self, row: tuple[int, str]) -> StoredItem:
+        item_id, data = row[0], json.loads(row[1])
+        source = data.get("source_audio")
+        item = Item(
+            **{**data, "audio": Path(data["audio"]), "source_audio": Path(source) if source else None}
+        )
+        files = {
+            role: StoredFile(size, mtime_ns, file_hash, pcm_hash, json.loads(facts))
+            for role, size, mtime_ns, file_hash, pcm_hash, facts in self._db.execute(
+                "SELECT role, size, mtime_ns, file_hash, pcm_hash, facts FROM files WHERE item_id = ?",
+                (item_id,),
+            )
+        }
+        return StoredItem(item_id, item, files)
+
+    def set_file(self, item_id: int, role: str, file: StoredFile) -> None:
+        """Keep what reading one of the item's files showed."""
+        facts = json.dumps(file.facts, ensure_ascii=False)
         with self._db:
             self._db.execute(
-                "UPDATE items SET file_size = ?, file_mtime_ns = ?, file_hash = ?, pcm_hash = ?, facts = ?"
-                " WHERE item_id = ?",
-                (size, mtime_ns, file_hash, pcm_hash, json.dumps(facts, ensure_ascii=False), item_id),
+                "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (item_id, role, file.size, file.mtime_ns, file.file_hash, file.pcm_hash, facts),
             )
 
     # --- hearings --------------------------------------------------------------------------------
@@ -260,19 +267,35 @@ class Ledger:
         return (row[0], row[1]) if row else None
 
     def record(
-        self, key: str, question: str, caption: str, repeat: int, answer: Hearing | Unheard
+        self, key: str, question: str, texts: Mapping[str, str], repeat: int, answer: Hearing | Unheard
     ) -> tuple[str, str]:
         """Keep an answer under its content key; returns its (reason, detail)."""
+        reason = detail = served = ""
+        reply = None
+        before = self._db.execute("SELECT usage FROM hearings WHERE key = ?", (key,)).fetchone()
+        usage = dict(answer.usage)
+        for name, amount in json.loads(before[0] if before and before[0] else "{}").items():
+            usage[name] = usage.get(name, 0) + amount  # what an earlier failure cost was spent all the same
         if isinstance(answer, Hearing):
-            reason, detail = "", ""
-            reply = json.dumps(answer.reply, ensure_ascii=False, allow_nan=False)
-            usage = json.dumps(answer.usage, allow_nan=False)
+            reply, served = json.dumps(answer.reply, ensure_ascii=False, allow_nan=False), answer.served
         else:
-            reason, detail, reply, usage = answer.reason, answer.detail, None, None
+            reason, detail = answer.reason, answer.detail
+        shown = json.dumps(dict(texts), ensure_ascii=False)
         with self._db:
             self._db.execute(
-                "INSERT OR REPLACE INTO hearings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (key, question, caption, repeat, reason, detail, reply, usage, answer.raw),
+                "INSERT OR REPLACE INTO hearings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    key,
+                    question,
+                    shown,
+                    repeat,
+                    reason,
+                    detail,
+                    reply,
+                    json.dumps(usage, allow_nan=False),
+                    answer.raw,
+                    served,
+                ),
             )
         return reason, detail
 
@@ -287,7 +310,7 @@ class Ledger:
     def heard(self, item_id: int) -> list[Heard]:
         """Every recorded hearing of an item, by side and repeat."""
         rows = self._db.execute(
-            "SELECT i.side, i.repeat, i.reason, i.detail, h.question, h.caption, h.reply"
+            "SELECT i.side, i.repeat, i.reason, i.detail, h.question, h.texts, h.reply"
             " FROM item_hearings i LEFT JOIN hearings h ON h.key = i.key"
             " WHERE i.item_id = ? ORDER BY i.side, i.repeat",
             (item_id,),
@@ -299,10 +322,10 @@ class Ledger:
                 reason,
                 detail,
                 question or "",
-                caption or "",
+                json.loads(texts) if texts else {},
                 json.loads(reply) if reply else {},
             )
-            for side, repeat, reason, detail, question, caption, reply in rows
+            for side, repeat, reason, detail, question, texts, reply in rows
         ]
 
     def usage(self) -> dict[str, float]:
@@ -315,26 +338,33 @@ class Ledger:
                 total[name] = total.get(name, 0) + value
         return total
 
-
-def _stored(row: tuple[Any, ...]) -> StoredItem:
-    data = json.loads(row[1])
-    item = Item(**{**data, "audio": Path(data["audio"])})
-    return StoredItem(row[0], item, row[2], row[3], row[4], row[5], json.loads(row[6]) if row[6] else {})
+    def served(self) -> dict[str, int]:
+        """How many hearings each model gave, by the name the server gave it."""
+        rows = self._db.execute(
+            "SELECT served, count(*) FROM hearings WHERE served != '' GROUP BY served ORDER BY served"
+        )
+        return dict(rows.fetchall())
 
 
 def _row(item: Item) -> dict[str, Any]:
-    return {**asdict(item), "audio": str(item.audio)}
+    source = str(item.source_audio) if item.source_audio else None
+    return {**asdict(item), "audio": str(item.audio), "source_audio": source}
 
 
 def _changes(kept: StoredItem, item: Item) -> list[str]:
     old, new = _row(kept.item), _row(item)
     differ = [name for name in old if name != "row" and old[name] != new[name]]  # rows may change places
-    if differ == ["audio"] and kept.file_hash in (None, file_hash(item.audio)):
-        return []
+    for role, column in PATH_COLUMNS.items():
+        if column in differ and role in item.files and _same_content(kept.files.get(role), item.files[role]):
+            differ.remove(column)
     return [
         f"system {item.system!r}, sample {item.sample_id!r}: {name} was {old[name]!r}, is now {new[name]!r}"
         for name in differ
     ]
+
+
+def _same_content(kept: StoredFile | None, path: Path) -> bool:
+    return kept is None or kept.file_hash in (None, file_hash(path))
 
 
 def file_hash(path: Path) -> str:
@@ -343,54 +373,14 @@ def file_hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _changed_file(stored: StoredItem) -> str:
-    path = stored.item.audio
-    try:
-        stat = path.stat()
-        same = (stat.st_size, stat.st_mtime_ns) == (stored.file_size, stored.file_mtime_ns)
-        if same or file_hash(path) == stored.file_hash:
-            return ""
-    except OSError:
-        return ""  # gone: what was heard stands, and the page says that the file is missing
-    return f"{path}: its content is not what was heard (sha256 was {(stored.file_hash or '')[:12]}…)"
-
-
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    quoted = str(path.absolute()).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    try:
-        # A listener may draw its calls, and so our reads, from a thread of its own; one at a time.
-        return sqlite3.connect(f"file:{quoted}?mode={mode}", uri=True, timeout=30, check_same_thread=False)
-    except sqlite3.OperationalError as fault:
-        raise UserError(f"{path}: cannot be opened: {fault}.", "Check the folder's permissions.") from fault
-
-
-def _no_ledger(path: Path, fault: Exception) -> UserError:
-    return UserError(f"{path}: not an earwitness ledger: {fault}.", "Name a run folder made with -o.")
-
-
-def _check_version(path: Path, db: sqlite3.Connection) -> None:
-    try:
-        version = db.execute("PRAGMA user_version").fetchone()[0]
-        db.execute("SELECT 1 FROM item_hearings LIMIT 1")
-    except sqlite3.DatabaseError as fault:
-        raise UserError(
-            f"{path}: not an earwitness ledger: {fault}", "Name a run folder made with -o."
-        ) from fault
-    if version > SCHEMA_VERSION:
-        raise UserError(
-            f"{path}: written by a newer earwitness: ledger version {version}, known up to {SCHEMA_VERSION}.",
-            "Upgrade earwitness.",
-        )
-
-
-def _on_network(path: Path) -> bool:
-    """Whether the folder lies on a network file system, by the longest matching mount point."""
-    folder, kind, longest = path.parent.resolve(), "", -1
-    mounts = Path("/proc/mounts")
-    if not mounts.exists():
-        return False
-    for line in mounts.read_text(encoding="utf-8", errors="replace").splitlines():
-        _, point, type_, *_ = line.split(" ")
-        if len(point) > longest and folder.is_relative_to(point.replace("\\040", " ")):
-            kind, longest = type_, len(point)
-    return kind.startswith(NETWORK_FILE_SYSTEMS)
+def _changed_files(stored: StoredItem) -> Iterator[str]:
+    for role, kept in stored.files.items():
+        path = stored.item.files[role]
+        try:
+            stat = path.stat()
+            same = (stat.st_size, stat.st_mtime_ns) == (kept.size, kept.mtime_ns)
+            if same or file_hash(path) == kept.file_hash:
+                continue
+        except OSError:
+            continue  # gone: what was heard stands, and the page says that the file is missing
+        yield f"{path}: its content is not what was heard (sha256 was {(kept.file_hash or '')[:12]}…)"

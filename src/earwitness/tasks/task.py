@@ -1,0 +1,96 @@
+"""What a task is, and what it must know of a run to plan and to score it."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from earwitness.ledger import Ledger
+from earwitness.manifest import Item
+from earwitness.questions.base import Question
+from earwitness.runner import Plan
+from earwitness.tasks.rows import ItemRow, Measures
+
+SEED, BLIND = "seed", "blind"
+WAYS = (SEED, BLIND)
+"""Ways to ask a judge for alignment: with the caption in sight at once, or after a blind first listen."""
+
+
+NOT_HEARD_YET = {"reason": "transport", "detail": "not heard yet: the run was interrupted"}
+"""What an item without any hearing shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hearer:
+    """What planning and scoring must know of the listener and of how it is asked; kept in the ledger, so
+    that no model is needed to score again.
+
+    Attributes:
+        known_labels: Labels a detector claims to know; empty means all.
+        unclaimed: Judge phrases outside the known labels too, though nobody measured its error there.
+        ask: One of :data:`WAYS`; of no account for detectors.
+        swap: Share of the items of the edit task that a judge hears again with the clips exchanged.
+        seed: The run's seed.
+    """
+
+    name: str
+    version: str
+    detector: bool
+    resolution_s: float
+    known_labels: frozenset[str]
+    repeats: int
+    unclaimed: bool = False
+    ask: str = SEED
+    swap: float = 0.0
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One pass over the items; a later stage may build on the hearings of an earlier one."""
+
+    name: str
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Items -> questions -> scores -> rows.
+
+    Attributes:
+        title: Heading of the page.
+        questions: The questions asked of such a hearer; the first is the one that ``--prompt`` rewords.
+        stages: What is asked, pass by pass.
+        rows: Every item scored from what the ledger holds, one at a time.
+        measures: What is measured with such a hearer.
+        not_asked: Why nothing is asked about an item; empty if something is.
+    """
+
+    name: str
+    title: str
+    questions: Callable[[Hearer], Sequence[Question]]
+    stages: Callable[[Ledger, Hearer], Sequence[Stage]]
+    rows: Callable[[Ledger, Hearer], Iterator[ItemRow]]
+    measures: Callable[[Hearer], Measures]
+    not_asked: Callable[[Item], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """How a run is to be asked.
+
+    Attributes:
+        seed: Of sampling, the order of items and the bootstrap.
+        repeats: Independent hearings of an item; None for the task's usual number.
+        prompts: The user's own wording by question.
+        ask, swap, unclaimed: See :class:`Hearer`.
+        generator_encoder: Encoder family of the systems under test, for the statement of independence.
+        command: What was typed.
+    """
+
+    seed: int = 0
+    repeats: int | None = None
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    ask: str = SEED
+    swap: float = 0.0
+    unclaimed: bool = False
+    generator_encoder: str = ""
+    command: str = ""
