@@ -1,20 +1,20 @@
 """Event-level evaluation of audio made, edited, described or understood by machines.
 
-``judge`` and ``rebuild`` mirror ``earwitness judge`` and ``earwitness report``; they are loaded when
-first used.
+``judge``, ``label``, ``panel``, ``estimate`` and ``rebuild`` mirror the verbs of the command line; they are
+loaded when first used.
 """
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
-__all__ = ["Result", "__version__", "judge", "rebuild"]
+__version__ = "0.2.0"
+__all__ = ["Panel", "Result", "__version__", "estimate", "judge", "label", "panel", "rebuild"]
 
 if TYPE_CHECKING:
-    from earwitness.api import Result, judge, rebuild
+    from earwitness.api import Panel, Result, estimate, judge, label, panel, rebuild
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("Result", "judge", "rebuild"):
+    if name in __all__:
         from earwitness import api
 
         return getattr(api, name)

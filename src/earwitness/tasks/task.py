@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from earwitness.ledger import Ledger
-from earwitness.manifest import Item
+from earwitness.manifest import Item, Manifest
 from earwitness.questions.base import Question
 from earwitness.runner import Plan
 from earwitness.tasks.rows import ItemRow, Measures
@@ -62,6 +62,8 @@ class Task:
         rows: Every item scored from what the ledger holds, one at a time.
         measures: What is measured with such a hearer.
         not_asked: Why nothing is asked about an item; empty if something is.
+        check: Makes sure, before anything is heard, that the task can be done with such items; raises
+            UserError.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Task:
     rows: Callable[[Ledger, Hearer], Iterator[ItemRow]]
     measures: Callable[[Hearer], Measures]
     not_asked: Callable[[Item], str]
+    check: Callable[[Manifest], None] = lambda manifest: None
 
 
 @dataclass(frozen=True, slots=True)

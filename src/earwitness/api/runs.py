@@ -1,0 +1,216 @@
+"""The verbs as functions: judge, label, rebuild, and what a finished run is."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from earwitness import runner, tasks
+from earwitness.api.request import Request
+from earwitness.errors import UserError
+from earwitness.ledger import Ledger
+from earwitness.listeners.base import Listener
+from earwitness.manifest import Manifest
+from earwitness.report import build as reports
+from earwitness.report import tables
+from earwitness.tasks import settings
+from earwitness.tasks.rows import Summary
+from earwitness.tasks.task import Setup
+
+if TYPE_CHECKING:
+    import polars
+
+Progress = Callable[[str, int, int, float | None], None]
+"""Called with the stage, how much of it is done, how much there is, and dollars spent (None if free)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A finished run: its folder, its summary, and the same as tables.
+
+    Attributes:
+        folder: The run folder, with index.html in it.
+        summary: Systems, comparisons and notes.
+        counts: What was heard anew, taken over, and left unheard; None for a rebuilt report.
+    """
+
+    folder: Path
+    summary: Summary
+    counts: runner.Counts | None
+
+    @property
+    def systems(self) -> "polars.DataFrame":
+        """One row a system: counts, coverage, every metric with its interval."""
+        return _frame(self.folder / "summary.csv")
+
+    @property
+    def items(self) -> "polars.DataFrame":
+        """One row an item: status, reason, verdict, kind of error, every number."""
+        return _frame(self.folder / "items.csv")
+
+    @property
+    def replies(self) -> "polars.DataFrame":
+        """One row per item, side and repeat: what the listener answered."""
+        return _frame(self.folder / "replies.csv")
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """The same clips heard by several listeners: a run for each in a folder of its own, and how far they
+    agree.
+
+    Attributes:
+        folder: The folder of the runs, with index.html in it.
+        results: The runs by listener.
+    """
+
+    folder: Path
+    results: Mapping[str, Result] = field(default_factory=dict)
+
+
+def _frame(path: Path) -> "polars.DataFrame":
+    import polars
+
+    names = dict.fromkeys(("system", "sample_id", "cluster"), polars.String)  # "007" is a name, not a number
+    frame = polars.read_csv(path, infer_schema_length=None, schema_overrides=names)
+    # The apostrophe that keeps spreadsheets from running a cell (report.cells.safe) is not part of the text.
+    return frame.with_columns(
+        polars.col(polars.String).str.replace(r"^'(\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r])", "$1")
+    )
+
+
+def judge(
+    task: str,
+    manifest: str | Path | None = None,
+    *,
+    run: str | Path,
+    progress: Progress | None = None,
+    **how: Any,
+) -> Result:
+    """Judge clips and write the run folder; an interrupted run goes on where it stopped.
+
+    Args:
+        task: ``order``, ``edit`` or ``label``.
+        manifest: CSV, JSONL or folder with metadata; see :class:`Request` for the other ways.
+        run: The run folder; made if absent, extended if it holds this run.
+        progress: See :data:`Progress`.
+        how: Any other field of :class:`Request`.
+
+    Raises:
+        UserError: Before any work, naming every fault of the input.
+    """
+    request = Request(task, manifest, **how)
+    if len(request.listeners) > 1:
+        raise UserError("several listeners are named.", "Use earwitness.panel, which keeps a run for each.")
+    return run_request(request, request.items(), request.listeners[0], Path(run), progress)
+
+
+def label(folder: str | Path, *, run: str | Path, progress: Progress | None = None, **how: Any) -> Result:
+    """Describe every clip of a folder or manifest: caption, events, tags, order, quality flags.
+
+    Takes the same arguments as :func:`judge`.
+    """
+    return judge("label", folder, run=run, progress=progress, **how)
+
+
+def panel(
+    task: str,
+    manifest: str | Path | None = None,
+    *,
+    run: str | Path,
+    progress: Progress | None = None,
+    **how: Any,
+) -> Panel:
+    """Judge the same clips with several listeners, and say how far they agree.
+
+    Args:
+        how: Fields of :class:`Request`; ``listener`` is a list of names.
+
+    Raises:
+        UserError: Before any work, naming every fault of the input.
+    """
+    return run_panel(Request(task, manifest, **how), Path(run), progress)
+
+
+def run_panel(request: Request, folder: Path, progress: Progress | None = None) -> Panel:
+    """:func:`panel` of a request."""
+    from earwitness.report import agreement
+
+    found = request.items()
+    results = {}
+    for name in request.listeners:
+        results[name] = run_request(request, found, name, request.folder(folder, name), progress)
+    agreement.write(folder, {name: result.folder for name, result in results.items()})
+    return Panel(folder, results)
+
+
+def run_request(
+    request: Request, found: Manifest, name: str, folder: Path, progress: Progress | None = None
+) -> Result:
+    """Hear the clips of a request with one of its listeners and write the run folder."""
+    task, ear, options = tasks.find(request.task), request.open(name), request.options
+    setup = request.setup(ear)
+    specs = task.measures(settings.asked(ear, setup)).specs
+    tables.check(options.table, specs, [item.system for item in found.items])
+    ear.ready()
+    with Ledger.create(folder / "ledger.sqlite") as ledger:
+        counts = hear(ledger, ear, found, request, setup, progress)
+    return Result(folder, reports.build(folder, options, stage(progress, "drawing")), counts)
+
+
+def hear(
+    ledger: Ledger,
+    ear: Listener,
+    found: Manifest,
+    request: Request,
+    setup: Setup,
+    progress: Progress | None = None,
+) -> runner.Counts:
+    """Begin or extend the run in the ledger, and hear what is not in it, stage by stage."""
+    task = tasks.find(request.task)
+    hearer = settings.begin(ledger, ear, found, task, setup)
+    counts = runner.Counts()
+    for one in task.stages(ledger, hearer):
+        counts += runner.run(
+            ledger,
+            ear,
+            one.plan,
+            settings.questions(ledger),
+            seed=request.seed,
+            retry=request.retry,
+            max_cost_usd=request.max_cost,
+            progress=stage(progress, one.name),
+        )
+    return counts
+
+
+def rebuild(
+    run: str | Path, options: reports.Options | None = None, progress: Progress | None = None
+) -> Result | Panel:
+    """Rebuild every output of a run, or of a folder of runs by several listeners, from the ledgers.
+
+    Raises:
+        UserError: If the folder holds no run.
+    """
+    from earwitness.report import agreement
+
+    folder = Path(run)
+    if runs := agreement.runs_of(folder):
+        results = {
+            name: Result(one, reports.build(one, options, stage(progress, "drawing")), None)
+            for name, one in runs.items()
+        }
+        agreement.write(folder, runs)
+        return Panel(folder, results)
+    return Result(folder, reports.build(folder, options, stage(progress, "drawing")), None)
+
+
+def stage(progress: Progress | None, name: str) -> Callable[..., None] | None:
+    """Progress of one stage for the runner and the report, which do not know its name."""
+    if progress is None:
+        return None
+
+    def show(done: int, total: int, spent: float | None = None) -> None:
+        progress(name, done, total, spent)
+
+    return show
