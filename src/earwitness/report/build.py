@@ -11,7 +11,7 @@ from earwitness.ledger import Ledger
 from earwitness.report import figures, page, protocol, replies, tables
 from earwitness.report.cells import csv_rows, safe
 from earwitness.runner import COST
-from earwitness.tasks import settings
+from earwitness.tasks import independence, settings
 from earwitness.tasks.rows import ItemRow, MetricSpec, Summary
 from earwitness.tasks.summary import summarise
 from earwitness.tasks.task import NOT_HEARD_YET, Hearer, Task
@@ -93,20 +93,20 @@ def build(folder: Path, options: Options | None = None, progress: Progress | Non
     options = options or Options()
     with open_run(folder) as ledger:
         meta, hearer = ledger.meta(), settings.hearer(ledger, options.unclaimed)
-        task = tasks.find(meta["task"])
+        task, encoder = tasks.find(meta["task"]), meta.get("generator_encoder", "")
         summary = summarise(
             task.rows(ledger, hearer),
             task.measures(hearer),
             task=task.name,
             listener=hearer.name + (" (unclaimed labels too)" if hearer.unclaimed else ""),
             measured=meta["measured"],
-            manifest_notes=meta["notes"],
+            manifest_notes=[*meta["notes"], *independence.warnings(hearer.name, encoder)],
             unclaimed=hearer.unclaimed,
             seed=meta["seed"],
             level=options.level,
             draws=options.draws,
         )
-        facts = _facts(meta, options, summary.listener)
+        facts = _facts(meta, options, summary.listener) | _facts_of_asking(ledger, meta)
         tables.write_json(folder / "summary.json", tables.summary_json(summary))
         (folder / "summary.csv").write_text(tables.summary_csv(summary), encoding="utf-8")
         (folder / "tables").mkdir(exist_ok=True)
@@ -152,6 +152,17 @@ def _facts(meta: dict[str, Any], options: Options, name: str) -> dict[str, Any]:
         "draws": options.draws,
         "calibration": meta["measured"] or None,
         "prompt_hashes": {} if about["detector"] else meta["questions"],
+    }
+
+
+def _facts_of_asking(ledger: Ledger, meta: dict[str, Any]) -> dict[str, Any]:
+    usage = ledger.usage()
+    return {
+        "ask": meta.get("ask", ""),
+        "generator_encoder": meta.get("generator_encoder", ""),
+        "served": ledger.served(),
+        "usage": usage,
+        "cost_usd": usage.get(COST),
     }
 
 
