@@ -1,11 +1,13 @@
-"""``earwitness judge``: hear clips and say what was kept of what was asked."""
+"""``earwitness judge`` and ``earwitness label``: hear clips, and say what was kept or what is there."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from earwitness.cli import show
+from earwitness.cli.options import JUDGE, LISTENING, MANIFEST, OUTPUTS, SHOWN, request, with_options
 
 app = typer.Typer(
     help="Judge clips: which system keeps what was asked?",
@@ -14,11 +16,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-EXAMPLES = """\b
+ORDER_EXAMPLES = """\b
 Examples:
   earwitness judge order clips.csv -o run
   earwitness judge order --prompts prompts.csv --outputs ours=out/ours --outputs base=out/base -o run
   earwitness judge order clips.csv --map caption=prompt_text --limit 20 -o run
+  earwitness judge order clips.csv --listener google:gemini-2.5-pro --estimate -o run
+  earwitness judge order clips.csv --listener google:gemini-2.5-pro --ask blind --max-cost 20 -o run
 
 \b
 A manifest is a CSV or JSONL file, or a folder with metadata.csv, with the columns
@@ -26,79 +30,85 @@ audio (or file_name), system, sample_id, caption, and optionally reversed_captio
 first, second, pair_id. Run the same command again to go on after an interruption;
 run it with more rows, systems or a higher --limit to extend the run."""
 
+EDIT_EXAMPLES = """\b
+Examples:
+  earwitness judge edit edits.csv -o run
+  earwitness judge edit edits.csv --baselines --listener google:gemini-2.5-pro --swap -o run
 
-@app.command("order", epilog=EXAMPLES)
+\b
+A manifest has the columns system (or method), sample_id, source_audio, edited_audio,
+and source_caption with target_caption, or instruction; optionally added, removed,
+edit_start_s, edit_end_s. The source of a sample must be the same sound for every system."""
+
+LABEL_EXAMPLES = """\b
+Examples:
+  earwitness label clips/ -o labels
+  earwitness label clips/ --ordered-only -o sequences
+  earwitness label clips/ --listener google:gemini-2.5-pro --repeats 1 --bundle to-send -o labels"""
+
+
+@app.command("order", epilog=ORDER_EXAMPLES)
+@with_options(MANIFEST, OUTPUTS, LISTENING, JUDGE, SHOWN)
 def order(
-    manifest: Annotated[
-        Path | None, typer.Argument(help="CSV, JSONL, or a folder with metadata.csv.", show_default=False)
-    ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The run folder.")] = Path("run"),
-    prompts: Annotated[
-        Path | None, typer.Option(help="Prompt file, used with --outputs.", show_default=False)
-    ] = None,
-    outputs: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="NAME=FOLDER: a system's clips, named by prompt_id. Repeat it.", show_default=False
-        ),
-    ] = None,
-    id_from: Annotated[
-        str, typer.Option(help="Regular expression whose first group is the prompt_id in a clip's path.")
-    ] = "",
-    rename: Annotated[
-        list[str] | None,
-        typer.Option("--map", metavar="OURS=THEIRS", help="Rename a column. Repeat it.", show_default=False),
-    ] = None,
-    listener: Annotated[str, typer.Option(help="Who hears; see: earwitness listeners.")] = "yamnet",
-    weights: Annotated[
-        Path | None,
-        typer.Option(help="Your own weights file, for machines with no network.", show_default=False),
-    ] = None,
-    repeats: Annotated[
-        int | None,
-        typer.Option(
-            help="Independent hearings an item: 3 for LLM judges, 1 for others.", show_default=False
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of sampling, order of items, and intervals.")] = 0,
-    limit: Annotated[
-        int | None, typer.Option(help="Judge a seeded sample of this many prompts.", show_default=False)
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(help="Clips heard at a time; all cores by default.", show_default=False)
-    ] = None,
-    retry: Annotated[bool, typer.Option("--retry", help="Ask again whatever ended unheard.")] = False,
-    spectrograms: show.Spectrograms = 500,
-    level: show.Level = 0.95,
-    unclaimed: show.Unclaimed = None,
-    columns: show.Columns = None,
-    decimals: show.Decimals = None,
-    name: show.Names = None,
-    percent: show.Percent = False,
+    ask: Annotated[
+        str, typer.Option(help="seed: judge with the caption in sight; blind: listen first, then judge.")
+    ] = "seed",
+    **given: Any,
 ) -> None:
     """Which system keeps the stated order of events? Prints the table; writes the run folder."""
-    from earwitness import api
-    from earwitness.manifest import parse_rename
+    _judge("order", {**given, "ask": ask})
 
-    options = show.report_options(columns, decimals, name, percent, spectrograms, level, unclaimed)
+
+@app.command("edit", epilog=EDIT_EXAMPLES)
+@with_options(MANIFEST, LISTENING, JUDGE, SHOWN)
+def edit(
+    baselines: Annotated[
+        bool,
+        typer.Option("--baselines", help="Judge the unchanged source and an unrelated clip as systems too."),
+    ] = False,
+    swap: Annotated[
+        bool, typer.Option("--swap", help="A judge hears some items again with the clips exchanged.")
+    ] = False,
+    swap_share: Annotated[float, typer.Option(help="Share of the items that --swap takes.")] = 0.2,
+    **given: Any,
+) -> None:
+    """Did each edit change what it should, and nothing else? Prints the table; writes the run folder."""
+    _judge("edit", {**given, "baselines": baselines, "swap": swap, "swap_share": swap_share})
+
+
+@with_options(MANIFEST, LISTENING, JUDGE, SHOWN)
+def label(
+    ordered_only: Annotated[
+        bool, typer.Option("--ordered-only", help="Keep only clips with a clear sequence of sounds.")
+    ] = False,
+    bundle: Annotated[
+        Path | None,
+        typer.Option(help="Pack the clips with their descriptions into this folder.", show_default=False),
+    ] = None,
+    **given: Any,
+) -> None:
+    """Describe every clip: caption, events, tags, order, quality flags. Writes tables and a page."""
+    _judge("label", given)
+
+
+def _judge(task: str, given: Mapping[str, Any]) -> None:
+    from earwitness import api
+
+    asked = request(task, given)
+    out: Path = given["out"]
+    estimates, panel, results = [], None, []
     with show.progress_bar() as progress:
-        result = api.judge(
-            "order",
-            manifest,
-            run=out,
-            prompts=prompts,
-            outputs=show.pairs("--outputs", outputs) if outputs else None,
-            id_from=id_from,
-            rename=parse_rename(rename or []),
-            listener=listener,
-            weights=weights,
-            repeats=repeats,
-            seed=seed,
-            limit=limit,
-            workers=workers,
-            retry=retry,
-            options=options,
-            progress=progress,
-            command=show.typed_command(),
-        )
-    show.print_result(result)
+        if given["estimate"]:
+            estimates = api.estimate_request(asked, out, progress)
+        elif len(asked.listeners) > 1:
+            panel = api.run_panel(asked, out, progress)
+            results = list(panel.results.values())
+        else:
+            results = [api.run_request(asked, asked.items(), asked.listeners[0], out, progress)]
+    if given["estimate"]:
+        show.print_estimates(estimates)
+    elif panel is not None:
+        show.print_panel(panel)
+    else:
+        show.print_result(results[0])
+    show.stop_if_over_budget(results)

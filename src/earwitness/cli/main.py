@@ -22,6 +22,7 @@ app = typer.Typer(
 )
 app.add_typer(judge.app, name="judge")
 app.add_typer(prompts.app, name="prompts")
+app.command("label", epilog=judge.LABEL_EXAMPLES)(judge.label)
 app.command("demo")(demo.demo)
 app.command("report")(report.report)
 app.command("failures")(report.failures)

@@ -1,26 +1,19 @@
 """``earwitness report`` and ``earwitness failures``: look again at a finished run."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from earwitness.cli import show
+from earwitness.cli.options import SHOWN, UNCLAIMED, shown, with_options
 from earwitness.errors import UserError
 
 Folder = Annotated[Path, typer.Argument(help="The run folder.", show_default=False)]
 
 
-def report(
-    run: Folder,
-    spectrograms: show.Spectrograms = 500,
-    level: show.Level = 0.95,
-    unclaimed: show.Unclaimed = None,
-    columns: show.Columns = None,
-    decimals: show.Decimals = None,
-    name: show.Names = None,
-    percent: show.Percent = False,
-) -> None:
+@with_options(SHOWN)
+def report(run: Folder, **given: Any) -> None:
     """Rebuild every output of a run from its ledger; nothing is heard again.
 
     \b
@@ -29,10 +22,12 @@ def report(
     """
     from earwitness import api
 
-    options = show.report_options(columns, decimals, name, percent, spectrograms, level, unclaimed)
     with show.progress_bar() as progress:
-        result = api.rebuild(run, options, progress)
-    show.print_result(result)
+        built = api.rebuild(run, shown(given), progress)
+    if isinstance(built, api.Panel):
+        show.print_panel(built)
+    else:
+        show.print_result(built)
 
 
 def failures(
@@ -43,7 +38,7 @@ def failures(
         typer.Option(help="Only this kind: missing, reversed, overlapped, unclear.", show_default=False),
     ] = None,
     unheard: Annotated[bool, typer.Option("--unheard", help="List unheard items instead.")] = False,
-    unclaimed: show.Unclaimed = None,
+    unclaimed: UNCLAIMED = None,
 ) -> None:
     """List the clips judged wrong, one a line: kind, system, sample, path, what was heard.
 

@@ -4,34 +4,15 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from earwitness.errors import UserError
 
 if TYPE_CHECKING:
-    from earwitness.api import Result
-    from earwitness.report.build import Options
-
-# Options that ``judge`` and ``report`` share.
-Columns = Annotated[
-    str | None, typer.Option(help="Metrics of the md and LaTeX tables, comma-separated.", show_default=False)
-]
-Decimals = Annotated[
-    int | None, typer.Option(help="Decimals in the md and LaTeX tables.", show_default=False)
-]
-Names = Annotated[
-    list[str] | None,
-    typer.Option("--name", metavar="SYSTEM=SHOWN", help="Display name in tables.", show_default=False),
-]
-Percent = Annotated[bool, typer.Option("--percent", help="Show shares as percentages in tables.")]
-Spectrograms = Annotated[int, typer.Option(help="Draw spectrograms for at most this many clips.")]
-Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
-Unclaimed = Annotated[
-    bool | None,
-    typer.Option("--unclaimed/--claimed", help="Judge sounds it does not claim to know too (exploratory)."),
-]
+    from earwitness.api import Estimate, Panel, Result
 
 
 @contextmanager
@@ -96,12 +77,56 @@ def print_result(result: "Result") -> None:
     if result.counts:
         counts = result.counts
         console.print(
-            f"\nHeard now: {counts.asked} clips, and {counts.reused} more with the same sound as another.",
+            f"\nHeard now: {counts.asked} answers, and {counts.reused} more from the same sound.",
             highlight=False,
         )
-    console.print(
-        f"Page: {(result.folder / 'index.html').absolute()}", markup=False, highlight=False, soft_wrap=True
-    )
+    _say_page(result.folder)
+
+
+def print_panel(panel: "Panel") -> None:
+    """The tables of every listener's run, how far the listeners agree, and where the page is."""
+    for result in panel.results.values():
+        print_result(result)
+    typer.echo("\n" + (panel.folder / "agreement.md").read_text(encoding="utf-8"))
+    _say_page(panel.folder)
+
+
+def stop_if_over_budget(results: "Sequence[Result]") -> None:
+    """Exit status 3, with the way on, if a budget kept answers from being sought."""
+    left = sum(result.counts.over_budget for result in results if result.counts)
+    if left:
+        typer.echo(f"Stopped by --max-cost: {left} answers were not sought. What is heard is kept.", err=True)
+        typer.echo("To go on, run the same command with a higher --max-cost.", err=True)
+        raise typer.Exit(3)
+
+
+_ESTIMATED = ("audio_s", "input_text_tokens", "input_audio_tokens", "output_tokens")
+
+
+def print_estimates(estimates: "Sequence[Estimate]") -> None:
+    """What every listener would be asked and what it should cost."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("listener", "calls", "audio, s", "tokens: text", "audio", "reply", "price, USD")
+    for one in estimates:
+        counts = [
+            one.usage.get(name)
+            for name in ("audio_s", "input_text_tokens", "input_audio_tokens", "output_tokens")
+        ]
+        shown = ["-" if count is None else f"{count:,.0f}" for count in counts]
+        price = "unknown: give --price" if one.cost_usd is None else f"{one.cost_usd:.2f}"
+        table.add_row(one.listener, f"{one.calls:,}", *shown, price)
+    Console().print(table)
+    typer.echo("Nothing was sent. Reply tokens are a guess; re-asks and retries come on top.")
+
+
+def _say_page(folder: Path) -> None:
+    from rich.console import Console
+
+    console = Console()
+    page = (folder / "index.html").absolute()
+    console.print(f"Page: {page}", markup=False, highlight=False, soft_wrap=True)
 
 
 def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
@@ -119,25 +144,3 @@ def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
             raise UserError(f"{option} names {name!r} twice.", "Give every name once.")
         found[name] = value
     return found
-
-
-def report_options(
-    columns: str | None,
-    decimals: int | None,
-    names: Sequence[str] | None,
-    percent: bool,
-    spectrograms: int,
-    level: float,
-    unclaimed: bool | None,
-) -> "Options":
-    """Options of the report from the command line's words."""
-    from earwitness.report.build import Options
-    from earwitness.report.tables import TableOptions
-
-    table = TableOptions(
-        columns=tuple(c.strip() for c in columns.split(",")) if columns else None,
-        decimals=decimals,
-        names=pairs("--name", names or ()),
-        percent=percent,
-    )
-    return Options(table=table, spectrograms=spectrograms, level=level, unclaimed=unclaimed)

@@ -1,0 +1,21 @@
+"""The same through Python: ``earwitness.judge(...)`` mirrors ``earwitness judge``."""
+
+from earwitness.api.costs import Estimate, estimate, estimate_request
+from earwitness.api.request import Request
+from earwitness.api.runs import Panel, Progress, Result, judge, label, panel, rebuild, run_panel, run_request
+
+__all__ = [
+    "Estimate",
+    "Panel",
+    "Progress",
+    "Request",
+    "Result",
+    "estimate",
+    "estimate_request",
+    "judge",
+    "label",
+    "panel",
+    "rebuild",
+    "run_panel",
+    "run_request",
+]

@@ -1,0 +1,215 @@
+"""Options that several verbs share, and the request they make.
+
+A verb takes ``**given`` and is decorated with the groups it has; typer sees the joined signature.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from earwitness.cli import show
+from earwitness.errors import UserError
+
+if TYPE_CHECKING:
+    from earwitness.api import Request
+    from earwitness.report.build import Options
+
+Group = Mapping[str, tuple[Any, Any]]
+"""Parameter -> its annotation for typer, and its default."""
+
+
+def _option(kind: Any, text: str, default: Any, *names: str, **more: Any) -> tuple[Any, Any]:
+    """An option; one without a default may be left out and is then None."""
+    if default is None:
+        kind, more = kind | None, {"show_default": False, **more}
+    return Annotated[kind, typer.Option(*names, help=text, **more)], default
+
+
+MANIFEST: Group = {
+    "manifest": (
+        Annotated[
+            Path | None, typer.Argument(help="CSV, JSONL, or a folder with metadata.csv.", show_default=False)
+        ],
+        None,
+    ),
+    "out": _option(Path, "The run folder.", Path("run"), "--out", "-o"),
+    "rename": _option(list[str], "Rename a column. Repeat it.", None, "--map", metavar="OURS=THEIRS"),
+    "limit": _option(int, "Take a seeded sample of this many samples, the same for every system.", None),
+    "seed": _option(int, "Seed of sampling, order of items, and intervals.", 0),
+}
+OUTPUTS: Group = {
+    "prompts": _option(Path, "Prompt file, used with --outputs.", None),
+    "outputs": _option(list[str], "NAME=FOLDER: a system's clips, named by prompt_id. Repeat it.", None),
+    "id_from": _option(str, "Regular expression whose first group is the prompt_id in a clip's path.", ""),
+}
+LISTENING: Group = {
+    "listener": _option(
+        list[str], "Who hears; see: earwitness listeners. Repeat it for several judges.", ["yamnet"]
+    ),
+    "weights": _option(Path, "Your own weights file, for machines with no network.", None),
+    "workers": _option(int, "Clips heard at a time by the embedded listener; all cores by default.", None),
+    "retry": _option(bool, "Ask again whatever ended unheard.", False, "--retry"),
+}
+JUDGE: Group = {
+    "repeats": _option(int, "Independent hearings an item: 3 for LLM judges, else 1.", None),
+    "prompt": _option(
+        list[str],
+        "Your own wording for the judge's question. Repeat it for other questions of the run.",
+        None,
+        metavar="[QUESTION=]FILE",
+    ),
+    "generator_encoder": _option(
+        str, "Encoder family of the systems under test; a judge of the same family is warned of.", ""
+    ),
+    "estimate": _option(bool, "Print calls, tokens and price, and send nothing.", False, "--estimate"),
+    "max_cost": _option(
+        float, "Stop before the call that would bring the run's cost over this.", None, metavar="USD"
+    ),
+    "base_url": _option(str, "Another server that speaks the model's format (openai:MODEL for vLLM).", ""),
+    "output": _option(str, "native asks for a JSON schema, prompted describes it in the prompt.", "native"),
+    "judge_rate": _option(int, "Rate at which sound is sent to a judge, Hz.", 16000),
+    "temperature": _option(float, "Sent with every call.", 0.0),
+    "max_tokens": _option(int, "Longest reply of a judge, thinking included.", 8192),
+    "thinking_tokens": _option(int, "Budget for thinking; the model's own by default.", None),
+    "in_flight": _option(int, "Most calls under way at a time.", 8),
+    "requests_per_minute": _option(float, "Quota of calls; no limit by default.", None),
+    "audio_s_per_minute": _option(float, "Quota of seconds of sound a minute; no limit by default.", None),
+    "timeout": _option(float, "Seconds to wait for a reply.", 120.0),
+    "price": _option(
+        str, "Dollars per million tokens, where none is known.", None, metavar="TEXT,AUDIO,OUTPUT"
+    ),
+}
+SHOWN: Group = {
+    "spectrograms": _option(int, "Draw spectrograms for at most this many clips.", 500),
+    "level": _option(float, "Confidence level of the intervals.", 0.95),
+    "columns": _option(str, "Metrics of the md and LaTeX tables, comma-separated.", None),
+    "decimals": _option(int, "Decimals in the md and LaTeX tables.", None),
+    "name": _option(list[str], "Display name in tables.", None, metavar="SYSTEM=SHOWN"),
+    "percent": _option(bool, "Show shares as percentages in tables.", False, "--percent"),
+    "unclaimed": _option(
+        bool, "Judge sounds it does not claim to know too (exploratory).", None, "--unclaimed/--claimed"
+    ),
+}
+UNCLAIMED = SHOWN["unclaimed"][0]
+
+
+def with_options(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a verb the options of the groups; it receives them by name."""
+
+    def joined(verb: Callable[..., None]) -> Callable[..., None]:
+        own = [p for p in inspect.signature(verb).parameters.values() if p.kind is not p.VAR_KEYWORD]
+        shared = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+            for group in groups
+            for name, (annotation, default) in group.items()
+        ]
+        parameters = [*shared, *(p.replace(kind=p.KEYWORD_ONLY) for p in own)]
+
+        def run(**given: Any) -> None:
+            verb(**given)
+
+        run.__doc__ = verb.__doc__
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {p.name: p.annotation for p in parameters}
+        return run
+
+    return joined
+
+
+def request(task: str, given: Mapping[str, Any]) -> "Request":
+    """The request that a verb's options make.
+
+    Raises:
+        UserError: Naming an option that cannot be understood.
+    """
+    from earwitness.api import Request
+    from earwitness.listeners.llm import LlmOptions
+    from earwitness.manifest import parse_rename
+
+    llm = LlmOptions(
+        base_url=given["base_url"],
+        output=given["output"],
+        rate_hz=given["judge_rate"],
+        temperature=given["temperature"],
+        max_tokens=given["max_tokens"],
+        thinking_tokens=given["thinking_tokens"],
+        in_flight=given["in_flight"],
+        requests_per_minute=given["requests_per_minute"],
+        audio_s_per_minute=given["audio_s_per_minute"],
+        timeout_s=given["timeout"],
+        price=_price(given["price"]),
+    )
+    outputs = given.get("outputs")
+    return Request(
+        task,
+        given["manifest"],
+        prompts=given.get("prompts"),
+        outputs=show.pairs("--outputs", outputs) if outputs else {},
+        id_from=given.get("id_from", ""),
+        rename=parse_rename(given["rename"] or []),
+        listener=tuple(given["listener"]),
+        weights=given["weights"],
+        llm=llm,
+        repeats=given["repeats"],
+        ask=given.get("ask", "seed"),
+        prompt=_prompts(given["prompt"] or ()),
+        generator_encoder=given["generator_encoder"],
+        baselines=given.get("baselines", False),
+        swap=given["swap_share"] if given.get("swap") else 0.0,
+        max_cost=given["max_cost"],
+        seed=given["seed"],
+        limit=given["limit"],
+        workers=given["workers"],
+        retry=given["retry"],
+        options=shown(given),
+        command=show.typed_command(),
+    )
+
+
+def shown(given: Mapping[str, Any]) -> "Options":
+    """How a run is shown, from the options of :data:`SHOWN`."""
+    from earwitness.report.build import Options
+    from earwitness.report.tables import TableOptions
+
+    table = TableOptions(
+        columns=tuple(c.strip() for c in given["columns"].split(",")) if given["columns"] else None,
+        decimals=given["decimals"],
+        names=show.pairs("--name", given["name"] or ()),
+        percent=given["percent"],
+    )
+    return Options(
+        table=table,
+        spectrograms=given["spectrograms"],
+        level=given["level"],
+        unclaimed=given["unclaimed"],
+    )
+
+
+def _price(text: str | None) -> tuple[float, float, float] | None:
+    if text is None:
+        return None
+    try:
+        words, sound, reply = (float(part) for part in text.split(","))
+    except ValueError:
+        raise UserError(
+            f"--price {text!r} is not three numbers.", "For example --price 1.25,1.25,10 (dollars a million)."
+        ) from None
+    return words, sound, reply
+
+
+def _prompts(given: list[str] | tuple[str, ...]) -> dict[str, str | Path]:
+    """``FILE`` for the main question, ``QUESTION=FILE`` for another; a file's own name may hold ``=``."""
+    from earwitness.questions import QUESTIONS
+
+    found: dict[str, str | Path] = {}
+    for text in given:
+        name, equals, file = text.partition("=")
+        if not equals or name not in QUESTIONS:
+            name, file = "", text
+        if name in found:
+            raise UserError(f"--prompt words a question twice: {text!r}.", "Give one file a question.")
+        found[name] = file
+    return found
