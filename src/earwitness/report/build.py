@@ -1,6 +1,6 @@
 """A run's ledger -> every output in its folder. Nothing is heard again; no model is needed."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,12 +9,13 @@ from earwitness import tasks
 from earwitness.errors import UserError
 from earwitness.ledger import Ledger
 from earwitness.report import figures, page, protocol, replies, tables
-from earwitness.report.cells import csv_rows, safe
+from earwitness.report.files import whole, write_text
+from earwitness.report.items_csv import extra_columns, write_items
 from earwitness.runner import COST
 from earwitness.tasks import independence, settings
-from earwitness.tasks.rows import ItemRow, MetricSpec, Summary
+from earwitness.tasks.rows import ItemRow, Summary
 from earwitness.tasks.summary import summarise
-from earwitness.tasks.task import NOT_HEARD_YET, Hearer, Task
+from earwitness.tasks.task import Hearer, Task
 
 Progress = Callable[[int, int], None]
 
@@ -80,8 +81,46 @@ def open_run(folder: Path) -> Ledger:
     return ledger
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run as its outputs show it: what they say comes from here and from nowhere else.
+
+    Attributes:
+        meta: The run's settings, as ledger.Ledger.meta gives them.
+        used: What was used and what it cost, and which models answered.
+        rows: Every scored item, anew with each call.
+        replies: Every row of ``replies.csv`` by column, anew with each call.
+    """
+
+    meta: Mapping[str, Any]
+    used: Mapping[str, Any]
+    task: Task
+    hearer: Hearer
+    rows: Callable[[], Iterable[ItemRow]]
+    replies: Callable[[], Iterable[Mapping[str, Any]]]
+
+
+def of_ledger(ledger: Ledger, unclaimed: bool | None = None) -> Run:
+    """The run as it is in its ledger (``unclaimed``: see :class:`Options`)."""
+    meta, hearer = ledger.meta(), settings.hearer(ledger, unclaimed)
+    task, usage = tasks.find(meta["task"]), ledger.usage()
+
+    def all_replies() -> Iterator[dict[str, Any]]:
+        for item_id in ledger.item_ids():
+            yield from replies.of_item(ledger, task, hearer, item_id)
+
+    return Run(
+        meta=meta,
+        used={"usage": usage, "cost": {"usd": usage.get(COST)}, "served": ledger.served()},
+        task=task,
+        hearer=hearer,
+        rows=lambda: task.rows(ledger, hearer),
+        replies=all_replies,
+    )
+
+
 def build(folder: Path, options: Options | None = None, progress: Progress | None = None) -> Summary:
-    """Write every output of a run and return its summary.
+    """Write every output of a run into its folder and return its summary.
 
     Args:
         folder: The run folder.
@@ -92,54 +131,65 @@ def build(folder: Path, options: Options | None = None, progress: Progress | Non
     """
     options = options or Options()
     with open_run(folder) as ledger:
-        meta, hearer = ledger.meta(), settings.hearer(ledger, options.unclaimed)
-        task, encoder = tasks.find(meta["task"]), meta.get("generator_encoder", "")
-        summary = summarise(
-            task.rows(ledger, hearer),
-            task.measures(hearer),
-            task=task.name,
-            listener=hearer.name + (" (unclaimed labels too)" if hearer.unclaimed else ""),
-            measured=meta["measured"],
-            manifest_notes=[*meta["notes"], *independence.warnings(hearer.name, encoder)],
-            unclaimed=hearer.unclaimed,
-            seed=meta["seed"],
-            level=options.level,
-            draws=options.draws,
-        )
-        facts = _facts(meta, options, summary.listener) | _facts_of_asking(ledger, meta)
-        tables.write_json(folder / "summary.json", tables.summary_json(summary))
-        (folder / "summary.csv").write_text(tables.summary_csv(summary), encoding="utf-8")
-        (folder / "tables").mkdir(exist_ok=True)
-        table = folder / "tables" / summary.task
-        table.with_suffix(".md").write_text(tables.markdown(summary, options.table), encoding="utf-8")
-        table.with_suffix(".tex").write_text(tables.latex(summary, options.table), encoding="utf-8")
-        figures.write_figures(summary, folder / "figures")
-        (folder / "protocol.md").write_text(protocol.paragraph(summary, facts), encoding="utf-8")
-        tables.write_json(folder / "run.json", _run(ledger, meta))
-        _write_items(folder / "items.csv", task.rows(ledger, hearer), summary.specs)
-        replies.write_replies(
-            folder / "replies.csv", _replies(ledger, task, hearer), _reply_fields(task, hearer)
-        )
-        page.write_page(
-            folder,
-            summary,
-            task.rows(ledger, hearer),
-            title=task.title,
-            facts=facts,
-            spectrograms=options.spectrograms,
-            progress=progress,
-        )
+        return write(folder, of_ledger(ledger, options.unclaimed), options, progress)
+
+
+def write(folder: Path, run: Run, options: Options, progress: Progress | None = None) -> Summary:
+    """Write every output of a run into a folder, each file whole or not at all; the page comes last.
+
+    Raises:
+        UserError: If a column or system is unknown.
+    """
+    task, meta, hearer = run.task, run.meta, run.hearer
+    encoder = meta.get("generator_encoder", "")
+    extra: dict[str, None] = {}
+    summary = summarise(
+        _noting(run.rows(), extra),
+        task.measures(hearer),
+        task=task.name,
+        listener=hearer.name + (" (unclaimed labels too)" if hearer.unclaimed else ""),
+        measured=meta["measured"],
+        manifest_notes=[*meta["notes"], *independence.warnings(hearer.name, encoder)],
+        unclaimed=hearer.unclaimed,
+        seed=meta["seed"],
+        level=options.level,
+        draws=options.draws,
+    )
+    facts = _facts(run, options, summary.listener)
+    with whole(folder / "summary.json") as part:
+        tables.write_json(part, tables.summary_json(summary))
+    write_text(folder / "summary.csv", tables.summary_csv(summary))
+    (folder / "tables").mkdir(exist_ok=True)
+    table = folder / "tables" / summary.task
+    write_text(table.with_suffix(".md"), tables.markdown(summary, options.table))
+    write_text(table.with_suffix(".tex"), tables.latex(summary, options.table))
+    figures.write_figures(summary, folder / "figures")
+    write_text(folder / "protocol.md", protocol.paragraph(summary, facts))
+    with whole(folder / "run.json") as part:
+        tables.write_json(part, {**meta, **run.used})
+    write_items(folder / "items.csv", run.rows(), summary.specs, list(extra))
+    replies.write_replies(folder / "replies.csv", run.replies(), replies.fields(task, hearer))
+    page.write_page(
+        folder,
+        summary,
+        run.rows(),
+        title=task.title,
+        facts=facts,
+        spectrograms=options.spectrograms,
+        progress=progress,
+    )
     return summary
 
 
-def _run(ledger: Ledger, meta: dict[str, Any]) -> dict[str, Any]:
-    """What ``run.json`` holds: settings, what was used, what it cost, and which models answered."""
-    usage = ledger.usage()
-    return {**meta, "usage": usage, "cost": {"usd": usage.get(COST)}, "served": ledger.served()}
+def _noting(rows: Iterable[ItemRow], extra: dict[str, None]) -> Iterator[ItemRow]:
+    """The rows as they are; what columns they fill beyond the usual ones is put down in ``extra``."""
+    for row in rows:
+        extra.update(dict.fromkeys(extra_columns(row)))
+        yield row
 
 
-def _facts(meta: dict[str, Any], options: Options, name: str) -> dict[str, Any]:
-    about = meta["listener"]
+def _facts(run: Run, options: Options, name: str) -> dict[str, Any]:
+    meta, about = run.meta, run.meta["listener"]
     return {
         "command": meta["command"],
         "date": meta["started"],
@@ -152,62 +202,9 @@ def _facts(meta: dict[str, Any], options: Options, name: str) -> dict[str, Any]:
         "draws": options.draws,
         "calibration": meta["measured"] or None,
         "prompt_hashes": {} if about["detector"] else meta["questions"],
-    }
-
-
-def _facts_of_asking(ledger: Ledger, meta: dict[str, Any]) -> dict[str, Any]:
-    usage = ledger.usage()
-    return {
         "ask": meta.get("ask", ""),
         "generator_encoder": meta.get("generator_encoder", ""),
-        "served": ledger.served(),
-        "usage": usage,
-        "cost_usd": usage.get(COST),
+        "served": run.used["served"],
+        "usage": run.used["usage"],
+        "cost_usd": run.used["cost"]["usd"],
     }
-
-
-def _write_items(path: Path, rows: Iterable[ItemRow], specs: Sequence[MetricSpec]) -> None:
-    """One row an item: verdict, reason and every number, for the user's own analysis."""
-    names = [spec.name for spec in specs]
-    if "alignment" in names:
-        names.insert(names.index("alignment") + 1, "alignment_reversed")
-    head = ["system", "sample_id", "status", "reason", "verdict", "error_kind", "detail", "caption",
-            "reversed_caption", "audio", "duration_s", "cluster", *names, "warnings"]  # fmt: skip
-    with path.open("w", encoding="utf-8", newline="") as file:
-        write = csv_rows(file)
-        write(head)
-        for row in rows:
-            texts = (row.system, row.sample_id, row.status, row.reason, row.verdict, row.error_kind,
-                     row.detail, row.caption, row.reversed_caption, row.audio)  # fmt: skip
-            numbers = [row.values.get(name) for name in names]
-            write(
-                [safe(text) for text in texts]
-                + ["" if row.duration_s is None else row.duration_s, safe(row.cluster)]
-                + ["" if number is None else number for number in numbers]
-                + [safe("; ".join(row.warnings))]
-            )
-
-
-def _reply_fields(task: Task, hearer: Hearer) -> list[str]:
-    fields = [name for question in task.questions(hearer) for name in question.reply.model_fields]
-    return list(dict.fromkeys(["detail", *fields]))
-
-
-def _replies(ledger: Ledger, task: Task, hearer: Hearer) -> Iterator[dict[str, Any]]:
-    for item_id in ledger.item_ids():
-        item = ledger.item(item_id).item
-        base = {
-            "task": task.name,
-            "system": item.system,
-            "sample_id": item.sample_id,
-            "listener": hearer.name,
-        }
-        heard = ledger.heard(item_id)
-        if not heard:
-            not_asked = task.not_asked(item)
-            why = {"reason": "not_applicable", "detail": not_asked} if not_asked else NOT_HEARD_YET
-            yield {**base, "side": "", "caption": item.caption, "repeat": "", **why}
-        for h in heard:
-            shown = h.texts.get("caption", item.caption)
-            row = {**base, "side": h.side, "caption": shown, "repeat": h.repeat}
-            yield {**row, "reason": h.reason, "detail": h.detail, **h.reply}
