@@ -34,7 +34,7 @@ MAX_S = 7200.0
 
 _SILENT_PEAK = 1e-4  # -80 dBFS: dither and codec residue stay below it, audible sound does not
 _FULL_SCALE = 0.9999  # just below 32767/32768
-_CLIPPED_SHARE = 1e-3  # a peak-normalised clip touches full scale a few times; a clipped one stays there
+CLIPPED_SHARE = 1e-3  # a peak-normalised clip touches full scale a few times; a clipped one stays there
 _CANCELLED_DB = 20.0  # n unrelated channels lose only 10 log10(n) dB
 _MISSING_SHARE, _MISSING_S = 0.01, 0.1  # how far a header may overstate before the file counts as cut
 _PLACEHOLDER_BYTES = 0x7FFF0000  # streams state a data size of 2 or 4 GiB because they cannot know it
@@ -150,6 +150,15 @@ def level_dbfs(samples: NDArray[np.floating[Any]]) -> float | None:
         return None
     power = float(np.mean(np.square(samples, dtype=np.float64)))
     return 10 * math.log10(power) if power > 0 else None
+
+
+def clipped_share(samples: Samples) -> float:
+    """Share of all samples at full scale, in [0, 1]; above :data:`CLIPPED_SHARE` the clip counts as clipped.
+
+    Lossy decoders overshoot where the original was clipped, and what exceeds full scale counts too.
+    Clipping that was turned down afterwards is not seen.
+    """
+    return float(np.mean(np.abs(samples) >= _FULL_SCALE))
 
 
 def pcm_hash(samples: Samples, rate_hz: int) -> str:
@@ -286,8 +295,8 @@ def _warnings(samples: Samples) -> tuple[str, ...]:
         apart, together = level_dbfs(samples), level_dbfs(samples.mean(axis=0))
         if apart is not None and (together is None or apart - together > _CANCELLED_DB):
             found.append("the channels cancel each other in the mean downmix")
-    clipped = float(np.mean(np.abs(samples) >= _FULL_SCALE))
-    if clipped > _CLIPPED_SHARE:
+    clipped = clipped_share(samples)
+    if clipped > CLIPPED_SHARE:
         found.append(f"{100 * clipped:.1f} % of the samples are clipped")
     return tuple(found)
 

@@ -10,7 +10,7 @@ its times are weak; the onset comes from the rise in level near where a label ap
 
 import csv
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict
 from functools import cache, cached_property
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from earwitness import audio, weights
 from earwitness.errors import UserError
 from earwitness.events import to_json
+from earwitness.listeners import edit_measures, quality
 from earwitness.listeners.base import Call, Hearing, Needs, Unheard
 from earwitness.listeners.yamnet_events import Rules, Table, events
 from earwitness.listeners.yamnet_features import RATE_HZ, levelled, log_mel, patches
@@ -59,7 +60,7 @@ class Yamnet:
         min_s=audio.MIN_S,
         max_s=3600.0,
         resolution_s=0.1,
-        questions=("events",),
+        questions=("events", "edit_measures", "quality"),
         detector=True,
         cost="free; about 100 x real time on one core",
     )
@@ -161,17 +162,42 @@ class Model:
 
 
 def _answer(call: Call, model: Model, needs: Needs, rules: Rules) -> Hearing | Unheard:
-    if call.question.name not in needs.questions:
-        return Unheard("unsupported", f"yamnet answers 'events', not {call.question.name!r}")
-    (clip,) = call.clips
-    length = f"{clip.duration_s:g} s; yamnet hears {needs.min_s:g} to {needs.max_s:g} s"
-    if clip.duration_s < needs.min_s:
-        return Unheard("too_short", length)
-    if clip.duration_s > needs.max_s:
-        return Unheard("too_long", length)
+    answer = _ANSWERS.get(call.question.name)
+    if answer is None:
+        known = ", ".join(map(repr, needs.questions))
+        return Unheard("unsupported", f"yamnet answers {known}, not {call.question.name!r}")
+    for clip in call.clips:
+        length = f"{clip.duration_s:g} s; yamnet hears {needs.min_s:g} to {needs.max_s:g} s"
+        if clip.duration_s < needs.min_s:
+            return Unheard("too_short", length)
+        if clip.duration_s > needs.max_s:
+            return Unheard("too_long", length)
+    return Hearing(answer(call.clips, model, rules))
+
+
+def _events(clips: Sequence[audio.Clip], model: Model, rules: Rules) -> dict[str, Any]:
+    (clip,) = clips
     mel, logits = model(audio.mono(clip, RATE_HZ), rules)
     heard = events(mel, logits, clip.duration_s, labels_table(), rules)
-    return Hearing({"events": to_json(heard), "duration_s": clip.duration_s})
+    return {"events": to_json(heard), "duration_s": clip.duration_s}
+
+
+def _quality(clips: Sequence[audio.Clip], model: Model, rules: Rules) -> dict[str, Any]:
+    (clip,) = clips
+    return quality.measured(clip)
+
+
+def _edit_measures(clips: Sequence[audio.Clip], model: Model, rules: Rules) -> dict[str, Any]:
+    source, edited = clips
+    return edit_measures.measured(source, edited)
+
+
+_ANSWERS: dict[str, Callable[[Sequence[audio.Clip], Model, Rules], dict[str, Any]]] = {
+    "events": _events,
+    "edit_measures": _edit_measures,
+    "quality": _quality,
+}
+"""What it answers, by the question's name."""
 
 
 @cache

@@ -41,6 +41,10 @@ class Item:
         source_audio: For an edit, absolute path of the clip that was edited; ``audio`` is then the result
             and ``caption`` what the result should fit.
         source_caption, instruction: What the source holds and what the edit was told to do, where given.
+        added, removed: Phrases for the sounds that the edit brings in or takes away, ``;`` between them,
+            where the user names them.
+        edit_start_s, edit_end_s: The edited span, in seconds from the start of the clip, where known.
+        edit_type: The user's word for the kind of edit; no number depends on it.
         row: Row of the manifest or of the prompt file, for messages.
     """
 
@@ -55,6 +59,11 @@ class Item:
     source_audio: Path | None = None
     source_caption: str = ""
     instruction: str = ""
+    added: str = ""
+    removed: str = ""
+    edit_start_s: float | None = None
+    edit_end_s: float | None = None
+    edit_type: str = ""
     row: int = 0
 
     @property
@@ -89,7 +98,7 @@ def parse_rename(pairs: Sequence[str]) -> dict[str, str]:
     return rename
 
 
-def read_manifest(path: Path, *, rename: Mapping[str, str] = _NO_RENAME) -> Manifest:
+def read_manifest(path: Path, *, rename: Mapping[str, str] = _NO_RENAME, captions: bool = True) -> Manifest:
     """Read a manifest of clips.
 
     Columns: ``audio`` or ``file_name`` (absolute, or relative to the manifest's folder) and ``caption``;
@@ -98,16 +107,18 @@ def read_manifest(path: Path, *, rename: Mapping[str, str] = _NO_RENAME) -> Mani
 
     Args:
         rename: Our column name to theirs, see :func:`parse_rename`.
+        captions: Whether every row must have a caption; without, the column may be missing.
 
     Raises:
         InputFaults: With every fault of the table: columns missing, rows with too many or too few cells,
             empty names, values that are no text, files not found, samples or files listed twice.
         UserError: If there is no manifest to read.
     """
-    table = read_table(_metadata_of(path) if os.path.isdir(path) else path)
+    table = read_table(metadata_of(path) if os.path.isdir(path) else path)
     folder = table.path.parent.resolve()
-    required = ("audio", "caption")
-    columns = table.choose(required, ("system", "sample_id", *_OPTIONAL), rename)
+    required = ("audio", "caption") if captions else ("audio",)
+    optional = ("caption", "system", "sample_id", *_OPTIONAL)
+    columns = table.choose(required, [name for name in optional if name not in required], rename)
     items: list[Item] = []
     by_id: dict[tuple[str, str], int] = {}
     by_file: dict[tuple[str, str], int] = {}
@@ -132,9 +143,9 @@ def read_manifest(path: Path, *, rename: Mapping[str, str] = _NO_RENAME) -> Mani
             table.faults.append(f"rows {seen} and {row}: {system!r} has the sample {sample_id!r} twice{stem}")
         elif (seen := by_file.setdefault((system, os.path.normpath(file)), row)) != row:
             table.faults.append(f"rows {seen} and {row}: {system!r} lists the same file twice: {file}")
-        items.append(Item(system, sample_id, file, row=row, **cells))
+        items.append(Item(system, sample_id, file, cells.pop("caption", ""), row=row, **cells))
     table.raise_faults()
-    return Manifest(tuple(items), tuple(_notes_on_sets(items)), str(path))
+    return Manifest(tuple(items), tuple(notes_on_sets(items)), str(path))
 
 
 def from_outputs(
@@ -187,7 +198,7 @@ def from_outputs(
             table.faults.append(f"the name of the system in {folder} {name_fault}")
         table.faults.extend(f"{system}: {fault}" for fault in faults)
     table.raise_faults()
-    return Manifest(tuple(items), (*notes, *_notes_on_sets(items)), str(prompts))
+    return Manifest(tuple(items), (*notes, *notes_on_sets(items)), str(prompts))
 
 
 def limited(manifest: Manifest, limit: int, seed: int) -> Manifest:
@@ -214,8 +225,18 @@ def limited(manifest: Manifest, limit: int, seed: int) -> Manifest:
     return Manifest(items, tuple(notes), manifest.source)
 
 
-def _metadata_of(folder: Path) -> Path:
-    present = [folder / name for name in _METADATA if os.path.isfile(folder / name)]
+def metadata_in(folder: Path) -> list[Path]:
+    """The metadata files (AudioFolder convention) that a folder holds; one at most, if all is well."""
+    return [folder / name for name in _METADATA if os.path.isfile(folder / name)]
+
+
+def metadata_of(folder: Path) -> Path:
+    """The manifest that lies in a folder.
+
+    Raises:
+        UserError: If there is none, or more than one.
+    """
+    present = metadata_in(folder)
     if len(present) > 1:
         raise UserError(f"{folder} holds both {' and '.join(_METADATA)}.", "Name the one that is meant.")
     if not present:
@@ -248,7 +269,7 @@ def _match(
     """One system's file by prompt_id, the notes on its folder, and the faults."""
     if not os.path.isdir(folder):
         return {}, [], [f"no such folder: {folder}{near(folder.name, names_in(folder.parent))}"]
-    audio, others, faults = _files(folder)
+    audio, others, faults = files_in(folder)
     ids = {file: _id_of(file, pattern) for file in audio}
     made: dict[str, str] = {}
     for file, prompt_id in ids.items():
@@ -273,7 +294,7 @@ def _match(
     return {i: folder.resolve() / file for i, file in made.items()}, notes, faults
 
 
-def _files(folder: Path) -> tuple[list[str], list[str], list[str]]:
+def files_in(folder: Path) -> tuple[list[str], list[str], list[str]]:
     """Audio files and all others below a folder (relative, sorted), and the faults met."""
     audio: list[str] = []
     others: list[str] = []
@@ -302,7 +323,7 @@ def _id_of(file: str, pattern: re.Pattern[str] | None) -> str:
     return (found["id" if "id" in pattern.groupindex else 1] or "") if found else ""
 
 
-def _notes_on_sets(items: Sequence[Item]) -> list[str]:
+def notes_on_sets(items: Sequence[Item]) -> list[str]:
     """What to know when the systems were not given the same samples."""
     by_system: dict[str, set[str]] = {}
     for item in items:

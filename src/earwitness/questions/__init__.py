@@ -6,8 +6,18 @@ from earwitness.questions.edit import EDIT, EDIT_EXCHANGED
 from earwitness.questions.events import EVENTS
 from earwitness.questions.label import LABEL
 from earwitness.questions.listen import LISTEN
+from earwitness.questions.quality import QUALITY
 
 QUESTIONS: dict[str, Question] = {
     question.name: question
-    for question in (EVENTS, LISTEN, ALIGNMENT, ALIGNMENT_AFTER_LISTENING, EDIT, EDIT_EXCHANGED, LABEL)
+    for question in (
+        EVENTS,
+        LISTEN,
+        ALIGNMENT,
+        ALIGNMENT_AFTER_LISTENING,
+        EDIT,
+        EDIT_EXCHANGED,
+        LABEL,
+        QUALITY,
+    )
 }
