@@ -128,8 +128,8 @@ def _kinds(label: str) -> frozenset[str]:
     return frozenset(direct).union(*map(_kinds, direct))
 
 
-def _most_specific(labels: frozenset[str]) -> Iterator[str]:
-    """Those without a descendant, by any edge, among the given."""
+def most_specific(labels: frozenset[str]) -> Iterator[str]:
+    """Those without a descendant, by any edge, among the given. Raises UserError on an unknown label."""
     return (label for label in labels if labels.isdisjoint(descendants(label)))
 
 
@@ -140,7 +140,7 @@ def heard_as(labels: Iterable[str]) -> frozenset[str]:
     Raises UserError on an unknown label.
     """
     given = frozenset(labels)
-    return given.union(*map(_kinds, _most_specific(given)))
+    return given.union(*map(_kinds, most_specific(given)))
 
 
 def lenient(labels: Iterable[str]) -> frozenset[str]:
@@ -153,7 +153,7 @@ def lenient(labels: Iterable[str]) -> frozenset[str]:
     given = frozenset(labels)
     above = frozenset[str]().union(*map(ancestors, given))
     telling = frozenset(name for name in above if _tree()[name].in_yamnet)
-    return given.union(telling, *map(descendants, _most_specific(given)))
+    return given.union(telling, *map(descendants, most_specific(given)))
 
 
 def find(phrase: str) -> frozenset[str]:

@@ -47,6 +47,11 @@ class Order:
     kind: str
     onsets_s: tuple[float | None, ...] = ()
 
+    @property
+    def right(self) -> bool:
+        """The verdict of this one hearing: order right, and alignment above the reversal's."""
+        return self.match == 1.0 and self.alignment > self.alignment_reversed
+
 
 def first_onsets(phrases: Sequence[frozenset[str]], events: Sequence[Event]) -> tuple[float | None, ...]:
     """First onset of every phrase in seconds, None where none of its labels is heard."""

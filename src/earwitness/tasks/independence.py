@@ -8,14 +8,14 @@ more is known are families of their own.
 import re
 
 _FAMILIES = {
-    "Google": ("gemini", "gemma", "palm", "t5", "flan-t5", "mt5", "mulan", "audiolm", "usm", "soundstream"),
-    "OpenAI": ("gpt", "chatgpt", "whisper", "jukebox"),
+    "Google": ("google", "gemini", "gemma", "t5", "flan-t5", "mt5", "mulan", "audiolm", "usm", "soundstream"),
+    "OpenAI": ("openai", "gpt", "chatgpt", "whisper", "jukebox"),
     "Qwen": ("qwen", "qwen2", "qwen3"),
     "AudioSet (YAMNet, VGGish)": ("yamnet", "vggish", "audioset"),
     "CLAP": ("clap", "laion-clap", "ms-clap", "msclap", "m2d-clap"),
     "Meta": (
-        "pe-a", "pe-av", "pe-a-frame", "perception-encoder", "imagebind", "encodec", "audiomae", "hubert",
-        "wav2vec", "roberta", "llama",
+        "meta", "pe-a", "pe-av", "pe-a-frame", "perception-encoder", "imagebind", "encodec", "audiomae",
+        "hubert", "wav2vec", "roberta", "llama",
     ),
     "Mistral": ("mistral", "voxtral"),
     "NVIDIA": ("audio-flamingo", "nemotron"),
@@ -60,7 +60,9 @@ def statement(listener: str, generator_encoder: str) -> tuple[bool | None, str]:
         f"{listener} ({judge}) is of another model family than {generator_encoder} ({encoder}), the encoder "
         "of the systems under test, so they are not judged by their own ear."
     )
-    unknown = [name for name, its in ((listener, judge), (generator_encoder, encoder)) if its not in _FAMILIES]
+    unknown = [
+        name for name, its in ((listener, judge), (generator_encoder, encoder)) if its not in _FAMILIES
+    ]
     if unknown:
         said += f" Of {' and '.join(unknown)} nothing but the name is known."
     return False, said
