@@ -11,6 +11,7 @@ from earwitness.errors import UserError
 from earwitness.listeners.base import Call, Hearing
 from earwitness.listeners.yamnet import Yamnet
 from earwitness.manifest import from_outputs
+from earwitness.questions import QUESTIONS
 from earwitness.scenes import demo, synth
 from earwitness.scenes.prompts import check_prompts
 
@@ -106,7 +107,7 @@ def test_the_listener_hears_what_was_planted(rendered):
     folder, planted = rendered
     ear = Yamnet()
     items = from_outputs(folder / "prompts.csv", outputs(folder)).items
-    calls = (Call(str(i), (audio.read(item.audio),), "events") for i, item in enumerate(items))
+    calls = (Call(str(i), (audio.read(item.audio),), QUESTIONS["events"]) for i, item in enumerate(items))
     right = Counter()
     for index, answer in ear.hear(calls):
         assert isinstance(answer, Hearing)
@@ -131,7 +132,7 @@ def test_the_listener_recognises_the_demo_sounds_alone():
                 floor = 1e-3 * np.random.default_rng(seed).standard_normal(len(sound))
                 samples = (sound + floor).astype(np.float32)[np.newaxis]
                 clip = audio.Clip(samples, synth.RATE_HZ, audio.pcm_hash(samples, synth.RATE_HZ))
-                yield Call(f"{name}/{seed}", (clip,), "events")
+                yield Call(f"{name}/{seed}", (clip,), QUESTIONS["events"])
 
     recognised = Counter()
     for call_id, answer in ear.hear(calls()):

@@ -54,7 +54,7 @@ def test_columns_become_items_in_order(tmp_path: Path) -> None:
             "a dog",
             "a cat",
             "p1",
-            2,
+            row=2,
         ),
         Item("base", "1", tmp_path / "a.flac", "", row=3),
     )
@@ -443,10 +443,10 @@ def test_outputs_match_prompts_by_stem(tmp_path: Path) -> None:
         prompts(tmp_path), {"ours": tmp_path / "ours", "base": tmp_path / "base"}, rename={"first": "pair_id"}
     )
     assert found.items == (
-        Item("ours", "p1", tmp_path / "ours/sub/p1.FLAC", "caption p1", "", "pair p1", "", "pair p1", 2),
-        Item("ours", "p2", tmp_path / "ours/p2.wav", "caption p2", "", "pair p2", "", "pair p2", 3),
-        Item("base", "p1", tmp_path / "base/p1.ogg", "caption p1", "", "pair p1", "", "pair p1", 2),
-        Item("base", "p2", tmp_path / "base/p2.oga", "caption p2", "", "pair p2", "", "pair p2", 3),
+        Item("ours", "p1", tmp_path / "ours/sub/p1.FLAC", "caption p1", "", "pair p1", "", "pair p1", row=2),
+        Item("ours", "p2", tmp_path / "ours/p2.wav", "caption p2", "", "pair p2", "", "pair p2", row=3),
+        Item("base", "p1", tmp_path / "base/p1.ogg", "caption p1", "", "pair p1", "", "pair p1", row=2),
+        Item("base", "p2", tmp_path / "base/p2.oga", "caption p2", "", "pair p2", "", "pair p2", row=3),
     )
     assert found.notes == ()
 

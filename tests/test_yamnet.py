@@ -37,7 +37,7 @@ def ear() -> Yamnet:
 
 def call(samples: NDArray[np.floating], name: str = "clip", rate_hz: int = RATE_HZ) -> Call:
     shaped = np.atleast_2d(np.asarray(samples, dtype=np.float32))
-    return Call(name, (Clip(shaped, rate_hz, pcm_hash(shaped, rate_hz)),), "events")
+    return Call(name, (Clip(shaped, rate_hz, pcm_hash(shaped, rate_hz)),), QUESTIONS["events"])
 
 
 def hear(ear: Yamnet, samples: NDArray[np.floating], rate_hz: int = RATE_HZ) -> list[dict[str, float]]:
@@ -210,7 +210,10 @@ def test_stretches_of_one_label_join_over_a_short_gap() -> None:
 
 def test_clips_too_short_or_too_long_are_unheard(ear: Yamnet) -> None:
     long = np.zeros((1, 101), dtype=np.float32)
-    calls = [call(noise(0, 0.02), "short"), Call("long", (Clip(np.tile(long, 36), 1, "x"),), "events")]
+    calls = [
+        call(noise(0, 0.02), "short"),
+        Call("long", (Clip(np.tile(long, 36), 1, "x"),), QUESTIONS["events"]),
+    ]
     answers = dict(ear.hear(calls))
     assert {name: answer.reason for name, answer in answers.items() if isinstance(answer, Unheard)} == {
         "short": "too_short",
@@ -219,7 +222,7 @@ def test_clips_too_short_or_too_long_are_unheard(ear: Yamnet) -> None:
 
 
 def test_a_question_it_cannot_answer_is_unsupported(ear: Yamnet) -> None:
-    asked = replace(call(noise(0, 1)), question="alignment")
+    asked = replace(call(noise(0, 1)), question=QUESTIONS["alignment"])
     [(_, answer)] = ear.hear([asked])
     assert isinstance(answer, Unheard)
     assert answer.reason == "unsupported"
@@ -249,7 +252,7 @@ def test_calls_are_drawn_as_there_is_room_for_them() -> None:
 
 
 def test_a_call_that_breaks_it_is_not_hidden(ear: Yamnet) -> None:
-    broken = Call("two clips", call(noise(0, 1)).clips * 2, "events")
+    broken = Call("two clips", call(noise(0, 1)).clips * 2, QUESTIONS["events"])
     with pytest.raises(ValueError, match="too many values"):
         list(ear.hear([broken]))
 

@@ -40,6 +40,8 @@ _MISSING_SHARE, _MISSING_S = 0.01, 0.1  # how far a header may overstate before 
 _PLACEHOLDER_BYTES = 0x7FFF0000  # streams state a data size of 2 or 4 GiB because they cannot know it
 _MP3_TAIL_BYTES = 1024  # tags behind the sound
 _BLOCK_VALUES = 1 << 12  # the decoder runs ahead by up to a block: keep what that hides below 0.3 s
+_PLAIN_BLOCK_VALUES = 1 << 18  # a decoder of plain samples does not run ahead: fewer turns
+_PLAIN = ("PCM_", "FLOAT", "DOUBLE")
 _BITS = {"PCM_16": 16, "PCM_24": 24}
 
 
@@ -158,7 +160,7 @@ def clipped_share(samples: Samples) -> float:
     Lossy decoders overshoot where the original was clipped, and what exceeds full scale counts too.
     Clipping that was turned down afterwards is not seen.
     """
-    return float(np.mean(np.abs(samples) >= _FULL_SCALE))
+    return int(np.count_nonzero(np.abs(samples) >= _FULL_SCALE)) / samples.size
 
 
 def pcm_hash(samples: Samples, rate_hz: int) -> str:
@@ -209,7 +211,8 @@ def _decode(file: io.FileIO) -> tuple[Samples, int, tuple[str, ...]]:
 
 def _all_frames(sound: Any) -> tuple[Samples, str]:
     """Every frame the decoder gives as (channels, n), and why it stopped early (empty if it did not)."""
-    block = max(1, _BLOCK_VALUES // sound.channels)
+    plain = sound.format == "WAV" and sound.subtype.startswith(_PLAIN)
+    block = max(1, (_PLAIN_BLOCK_VALUES if plain else _BLOCK_VALUES) // sound.channels)
     parts: list[Samples] = []
     total = 0
     failure = ""
@@ -282,7 +285,7 @@ def _opened(file: io.FileIO, wav: _WavData | None) -> Iterator[Any]:
 
 
 def _warnings(samples: Samples) -> tuple[str, ...]:
-    peaks = np.abs(samples).max(axis=1)
+    peaks = np.maximum(samples.max(axis=1), -samples.min(axis=1))
     silent = [number for number, top in enumerate(peaks, 1) if top < _SILENT_PEAK]
     if len(silent) == len(peaks):
         return ("the clip is silent",)

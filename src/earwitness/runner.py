@@ -7,18 +7,23 @@ except what ended in ``transport`` or ``budget``, or anything unheard when ``ret
 A budget is kept by expectation: a call is made only if what was spent, what the calls in flight should
 cost and what this one should cost stay within it, each taken at its expected cost or at that of the
 dearest call so far, whichever is more.
+
+A listener may draw its calls from threads of its own: drawing a call and keeping an answer take turns.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from earwitness import audio
-from earwitness.errors import EarwitnessError, UnusableAudio, UserError
-from earwitness.ledger import Ledger, StoredFile, StoredItem, content_key, file_hash
+from earwitness.errors import UnusableAudio, UserError
+from earwitness.ledger import Ledger, StoredFile, StoredItem
+from earwitness.ledger.keys import content_key, file_hash
 from earwitness.listeners.base import RETRIED, Call, Hearing, Listener, Needs, Unheard
 from earwitness.manifest import AUDIO, SOURCE
 from earwitness.questions.base import InvalidReply, Question
@@ -29,7 +34,8 @@ COST = "cost_usd"
 """The count of a hearing's usage that a budget limits."""
 
 Progress = Callable[[int, int, float | None], None]
-"""Called with answers settled, answers sought, and dollars spent (None where nothing has a price)."""
+"""Called with answers settled, answers sought, and dollars spent (None where nothing has a price). What is
+not sought for want of money is never settled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +129,12 @@ class _Run:
     ) -> None:
         self.ledger, self.listener, self.plan, self.questions = ledger, listener, plan, questions
         self.retry, self.max_cost, self.progress = retry, max_cost_usd, progress
+        self.turn = threading.RLock()
         self.waiting: dict[str, _Waiting] = {}  # by content key
         self.answered: set[str] = set()  # keys answered in this run, so that a retry asks once
         self.spent: float | None = ledger.usage().get(COST)
         self.dearest = 0.0
-        self.short_of_money = False
+        self.short = self.broke = False  # no money for the next call now; no more money in this run
         self.finished = self.total = self.asked = self.reused = self.unheard = self.over_budget = 0
 
     def missing(self, stored: StoredItem) -> list[Ask]:
@@ -140,88 +147,96 @@ class _Run:
         ]
 
     def hear(self, item_ids: Sequence[int]) -> Counts:
-        todo = list(item_ids)
+        """Hear the items in turn; where money runs short, in several passes."""
+        calls = self._calls(item_ids)
+
+        def draw() -> Call | None:
+            with self.turn:
+                return next(calls, None)
+
         self._tick(0)
         while True:
-            asked_before = self.asked
-            todo = self._hear_all(todo)
-            # Calls in flight may have cost less than was set aside for them: go on while that helps.
-            if not todo or self.asked == asked_before:
+            asked, self.short = self.asked, False
+            for key, answer in _answers(self.listener, draw):
+                self._keep(key, answer)
+            if not self.short:
                 break
-        for item_id in todo:
-            for ask in self.missing(self.ledger.item(item_id)):
-                self.over_budget += 1
-                self.ledger.link(item_id, ask.side, ask.repeat, None, "budget", "the budget was used up")
+            # Calls in flight may have cost less than was set aside for them: go on while that helps.
+            self.broke = self.asked == asked
         return Counts(self.asked, self.reused, self.unheard + self.over_budget, self.over_budget)
 
-    def _hear_all(self, item_ids: Sequence[int]) -> list[int]:
-        """Hear the items in turn; those are returned for which there was no money left."""
-        rest = list(item_ids)
-        self.short_of_money = False
+    def _calls(self, item_ids: Sequence[int]) -> Iterator[Call | None]:
+        """Every call to make, in order; None where there is no money now for the one that comes next."""
+        for item_id in item_ids:
+            stored = self.ledger.item(item_id)
+            clips: dict[str, audio.Clip | UnusableAudio] = {}
+            for ask in self.missing(stored):
+                call = None if self.broke else self._call(stored, ask, clips)
+                if call is not None:
+                    durations_s = tuple(clip.duration_s for clip in call.clips)
+                    while (cost := self._set_aside(call, durations_s)) is None and not self.broke:
+                        self.short = True
+                        yield None
+                    if cost is not None:
+                        self.asked += 1
+                        self.waiting[call.call_id] = _Waiting([(item_id, ask)], durations_s, cost)
+                        yield call
+                        continue
+                if self.broke:
+                    self.over_budget += 1
+                    self.ledger.link(item_id, ask.side, ask.repeat, None, "budget", "the budget was used up")
 
-        def calls() -> Iterator[Call]:
-            while rest:
-                yield from self._calls(rest[0])
-                if self.short_of_money:
-                    return
-                rest.pop(0)
+    def _call(
+        self, stored: StoredItem, ask: Ask, clips: dict[str, audio.Clip | UnusableAudio]
+    ) -> Call | None:
+        """What must be heard to answer; None if the answer is known, on its way, or not to be had.
 
-        for key, answer in _answers(self.listener, calls()):
+        Args:
+            clips: Those of the item's files that were read, by role; others are read and added.
+        """
+        heard: list[audio.Clip] = []
+        for role in ask.clips:
+            if role not in clips:
+                clips[role] = self._read(stored, role)
+        for role in ask.clips:
+            clip = clips[role]
+            if isinstance(clip, UnusableAudio):
+                self._settle(stored.item_id, ask, None, clip.reason, clip.detail)
+                return None
+            heard.append(clip)
+        question = self.questions[ask.question]
+        key = self._key(heard, question, ask)
+        if key in self.waiting:
+            self.reused += 1
+            self.waiting[key].asks.append((stored.item_id, ask))
+            return None
+        known = self.ledger.outcome(key)
+        if known and (key in self.answered or not _asked_again(known[0], self.retry)):
+            self.reused += 1
+            self._settle(stored.item_id, ask, key, *known)
+            return None
+        return Call(key, tuple(heard), question, ask.texts, ask.repeat)
+
+    def _keep(self, key: str, answer: Hearing | Unheard) -> None:
+        """Write an answer down for every item that waits for it."""
+        with self.turn:
             waiting = self.waiting.pop(key)
             ask = waiting.asks[0][1]
             answer = _checked(answer, self.questions[ask.question], waiting.durations_s)
-            reason, detail = self.ledger.record(key, ask.question, ask.texts, ask.repeat, answer)
+            asked_by = [(item_id, asked.side) for item_id, asked in waiting.asks]
+            reason, _ = self.ledger.record(key, ask.question, ask.texts, ask.repeat, answer, asked_by)
             self.answered.add(key)
             if COST in answer.usage:
                 self.spent = (self.spent or 0.0) + answer.usage[COST]
                 self.dearest = max(self.dearest, answer.usage[COST])
-            for item_id, asked in waiting.asks:
-                self._settle(item_id, asked, key, reason, detail)
-        return rest
+            self.unheard += len(asked_by) * bool(reason)
+            self._tick(len(asked_by))
 
-    def _calls(self, item_id: int) -> Iterator[Call]:
-        stored = self.ledger.item(item_id)
-        clips: dict[str, audio.Clip | UnusableAudio] = {}
-        for ask in self.missing(stored):
-            for role in ask.clips:
-                if role not in clips:
-                    clips[role] = self._read(stored, role)
-            heard: list[audio.Clip] = []
-            fault: UnusableAudio | None = None
-            for role in ask.clips:
-                clip = clips[role]
-                if isinstance(clip, audio.Clip):
-                    heard.append(clip)
-                else:
-                    fault = fault or clip
-            if fault is not None:
-                self._settle(item_id, ask, None, fault.reason, fault.detail)
-                continue
-            question = self.questions[ask.question]
-            key = self._key(heard, question, ask)
-            if key in self.waiting:
-                self.reused += 1
-                self.waiting[key].asks.append((item_id, ask))
-                continue
-            known = self.ledger.outcome(key)
-            if known and (key in self.answered or not _asked_again(known[0], self.retry)):
-                self.reused += 1
-                self._settle(item_id, ask, key, *known)
-                continue
-            durations_s = tuple(clip.duration_s for clip in heard)
-            cost = self._set_aside(question, ask, durations_s)
-            if cost is None:
-                self.short_of_money = True
-                return
-            self.asked += 1
-            self.waiting[key] = _Waiting([(item_id, ask)], durations_s, cost)
-            yield Call(key, tuple(heard), question, ask.texts, ask.repeat)
-
-    def _set_aside(self, question: Question, ask: Ask, durations_s: Sequence[float]) -> float | None:
+    def _set_aside(self, call: Call, durations_s: Sequence[float]) -> float | None:
         """What the call should cost; None if that is more than is left."""
         if self.max_cost is None:
             return 0.0
-        expected = self.listener.expected(question, ask.texts, durations_s)
+        expected = self.listener.expected(call.question, call.texts, durations_s)
         if expected and COST not in expected:
             raise UserError(
                 f"no price is known for {self.listener.name}, so its cost cannot be limited.",
@@ -237,11 +252,12 @@ class _Run:
         size = mtime_ns = digest = None
         try:
             stat = path.stat()
-            size, mtime_ns, digest = stat.st_size, stat.st_mtime_ns, file_hash(path)
+            size, mtime_ns = stat.st_size, stat.st_mtime_ns
+            digest = file_hash(path) if path.is_file() else None
             clip = audio.read(path)
             _check_length(clip, needs)
         except OSError as fault:
-            unusable = UnusableAudio("unreadable", str(fault))
+            unusable = UnusableAudio("unreadable", fault.strerror or str(fault))
         except UnusableAudio as fault:
             unusable = fault
         else:
@@ -287,31 +303,34 @@ class _Waiting:
     cost: float
 
 
-def _answers(listener: Listener, calls: Iterable[Call]) -> Iterator[tuple[str, Hearing | Unheard]]:
-    """The listener's answers. If it breaks, the calls in flight are asked one by one, so that only
-    the call that breaks it is lost, and the rest go on."""
+def _answers(listener: Listener, draw: Callable[[], Call | None]) -> Iterator[tuple[str, Hearing | Unheard]]:
+    """The listener's answers to what is drawn, until there is None to draw. If it breaks, the calls in
+    flight are asked one by one, so that only the call that breaks it is lost, and the rest go on."""
     in_flight: dict[str, Call] = {}
-    our_faults: list[BaseException] = []  # raised while feeding it: not the listener's
+    our_faults: list[Exception] = []  # raised while feeding it: not the listener's
+    drawn, finished = 0, False
 
-    def feed() -> Iterator[Call]:
+    def feed() -> Call | None:
+        nonlocal drawn, finished
         try:
-            for call in calls:
-                in_flight[call.call_id] = call
-                yield call
-        except BaseException as fault:
+            call = draw()
+        except Exception as fault:
             our_faults.append(fault)
             raise
+        if call is None:
+            finished = True
+        else:
+            drawn += 1
+            in_flight[call.call_id] = call
+        return call
 
-    source = feed()
-    while True:
+    while not finished:
+        before = drawn
         try:
-            for key, answer in listener.hear(source):
+            for key, answer in listener.hear(iter(feed, None)):
                 del in_flight[key]
                 yield key, answer
-            for key in in_flight:
-                yield key, Unheard("transport", "the listener gave no answer")
-            return
-        except EarwitnessError:
+        except UserError:
             raise
         except Exception as fault:
             if our_faults or not in_flight:
@@ -323,7 +342,15 @@ def _answers(listener: Listener, calls: Iterable[Call]) -> Iterator[tuple[str, H
                 yield stranded[0].call_id, Unheard("transport", f"the listener failed: {fault!r}")
             else:
                 for call in stranded:
-                    yield from _answers(listener, [call])
+                    yield from _answers(listener, partial(next, iter([call]), None))
+            continue
+        if our_faults:  # raised in a thread of the listener's, where nobody saw it
+            raise our_faults[0]
+        for key in in_flight:
+            yield key, Unheard("transport", "the listener gave no answer")
+        in_flight.clear()
+        if not finished and drawn == before:
+            raise RuntimeError(f"{listener.name} left calls undrawn")
 
 
 def _checked(

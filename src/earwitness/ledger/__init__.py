@@ -6,7 +6,6 @@ it. Captions and paths are kept, so every output can be rebuilt from the file; s
 """
 
 import fcntl
-import hashlib
 import json
 import os
 import sqlite3
@@ -16,7 +15,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from earwitness.errors import UserError
-from earwitness.ledger import schema
+from earwitness.ledger import schema, version_1
+from earwitness.ledger.keys import file_hash
 from earwitness.listeners.base import Hearing, Unheard
 from earwitness.manifest import AUDIO, SOURCE, Item
 
@@ -65,27 +65,6 @@ class Heard:
     reply: Mapping[str, Any] = field(default_factory=dict)
 
 
-def content_key(
-    pcm_hashes: Iterable[str],
-    question: str,
-    texts: Mapping[str, str],
-    listener: str,
-    version: str,
-    settings: Mapping[str, Any],
-    repeat: int,
-) -> str:
-    """sha256 of everything an answer depends on.
-
-    Args:
-        question: Fingerprint of prompt and reply schema.
-        texts: What is shown with it, by name; empty for detectors.
-        repeat: Independent repeats are different content.
-    """
-    parts = [list(pcm_hashes), question, dict(texts), listener, version, dict(settings), repeat]
-    text = json.dumps(parts, sort_keys=True, ensure_ascii=False, allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 class Ledger:
     """The run's database. Open with :meth:`create` (reads and writes) or :meth:`read`."""
 
@@ -131,7 +110,7 @@ class Ledger:
         except sqlite3.DatabaseError as fault:
             raise schema.no_ledger(path, fault) from fault
         if schema.check_version(path, db) == 1:
-            schema.upgrade(db)
+            version_1.upgrade(db)
         return cls(path, db, lock)
 
     @classmethod
@@ -154,7 +133,7 @@ class Ledger:
             db.backup(copy)
             db.close()
             db = copy
-            schema.upgrade(db)
+            version_1.upgrade(db)
         return cls(path, db, None)
 
     def close(self) -> None:
@@ -267,9 +246,22 @@ class Ledger:
         return (row[0], row[1]) if row else None
 
     def record(
-        self, key: str, question: str, texts: Mapping[str, str], repeat: int, answer: Hearing | Unheard
+        self,
+        key: str,
+        question: str,
+        texts: Mapping[str, str],
+        repeat: int,
+        answer: Hearing | Unheard,
+        asked_by: Iterable[tuple[int, str]],
     ) -> tuple[str, str]:
-        """Keep an answer under its content key; returns its (reason, detail)."""
+        """Keep an answer under its content key and as the hearing of every item that asked for it.
+
+        Args:
+            asked_by: Items with the side on which each asked.
+
+        Returns:
+            (reason, detail) of the answer; both empty when it was heard.
+        """
         reason = detail = served = ""
         reply = None
         before = self._db.execute("SELECT usage FROM hearings WHERE key = ?", (key,)).fetchone()
@@ -280,27 +272,26 @@ class Ledger:
             reply, served = json.dumps(answer.reply, ensure_ascii=False, allow_nan=False), answer.served
         else:
             reason, detail = answer.reason, answer.detail
-        shown = json.dumps(dict(texts), ensure_ascii=False)
+        row = (
+            key,
+            question,
+            json.dumps(dict(texts), ensure_ascii=False),
+            repeat,
+            reason,
+            detail,
+            reply,
+            json.dumps(usage, allow_nan=False),
+            answer.raw,
+            served,
+        )
+        links = [(item_id, side, repeat, key, reason, detail) for item_id, side in asked_by]
         with self._db:
-            self._db.execute(
-                "INSERT OR REPLACE INTO hearings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    key,
-                    question,
-                    shown,
-                    repeat,
-                    reason,
-                    detail,
-                    reply,
-                    json.dumps(usage, allow_nan=False),
-                    answer.raw,
-                    served,
-                ),
-            )
+            self._db.execute("INSERT OR REPLACE INTO hearings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+            self._db.executemany("INSERT OR REPLACE INTO item_hearings VALUES (?, ?, ?, ?, ?, ?)", links)
         return reason, detail
 
     def link(self, item_id: int, side: str, repeat: int, key: str | None, reason: str, detail: str) -> None:
-        """Say which hearing is an item's; ``key`` is None for a file that nobody could hear."""
+        """Say which hearing is an item's; ``key`` is None where nothing was asked, for the reason given."""
         with self._db:
             self._db.execute(
                 "INSERT OR REPLACE INTO item_hearings VALUES (?, ?, ?, ?, ?, ?)",
@@ -365,12 +356,6 @@ def _changes(kept: StoredItem, item: Item) -> list[str]:
 
 def _same_content(kept: StoredFile | None, path: Path) -> bool:
     return kept is None or kept.file_hash in (None, file_hash(path))
-
-
-def file_hash(path: Path) -> str:
-    """sha256 of a file's bytes."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _changed_files(stored: StoredItem) -> Iterator[str]:

@@ -7,42 +7,31 @@ from earwitness.errors import UserError
 
 VERSION = 2
 
-TABLES = """
-CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+ITEMS = """
 CREATE TABLE items (
     item_id INTEGER PRIMARY KEY, system TEXT NOT NULL, sample_id TEXT NOT NULL, row TEXT NOT NULL,
     UNIQUE (system, sample_id));
+"""
+FILES = """
 CREATE TABLE files (
     item_id INTEGER NOT NULL, role TEXT NOT NULL,
     size INTEGER, mtime_ns INTEGER, file_hash TEXT, pcm_hash TEXT, facts TEXT NOT NULL,
     PRIMARY KEY (item_id, role)) WITHOUT ROWID;
+"""
+HEARINGS = """
 CREATE TABLE hearings (
     key TEXT PRIMARY KEY, question TEXT NOT NULL, texts TEXT NOT NULL, repeat INTEGER NOT NULL,
     reason TEXT NOT NULL, detail TEXT NOT NULL, reply TEXT, usage TEXT, raw TEXT NOT NULL,
     served TEXT NOT NULL);
+"""
+_TABLES = f"""
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+{ITEMS} {FILES} {HEARINGS}
 CREATE TABLE item_hearings (
     item_id INTEGER NOT NULL, side TEXT NOT NULL, repeat INTEGER NOT NULL,
     key TEXT, reason TEXT NOT NULL, detail TEXT NOT NULL,
     PRIMARY KEY (item_id, side, repeat)) WITHOUT ROWID;
 """
-
-FROM_VERSION_1 = """
-CREATE TABLE files (
-    item_id INTEGER NOT NULL, role TEXT NOT NULL,
-    size INTEGER, mtime_ns INTEGER, file_hash TEXT, pcm_hash TEXT, facts TEXT NOT NULL,
-    PRIMARY KEY (item_id, role)) WITHOUT ROWID;
-INSERT INTO files SELECT item_id, 'audio', file_size, file_mtime_ns, file_hash, pcm_hash, facts
-    FROM items WHERE facts IS NOT NULL;
-ALTER TABLE items DROP COLUMN file_size;
-ALTER TABLE items DROP COLUMN file_mtime_ns;
-ALTER TABLE items DROP COLUMN file_hash;
-ALTER TABLE items DROP COLUMN pcm_hash;
-ALTER TABLE items DROP COLUMN facts;
-ALTER TABLE hearings RENAME COLUMN caption TO texts;
-UPDATE hearings SET texts = CASE texts WHEN '' THEN '{}' ELSE json_object('caption', texts) END;
-ALTER TABLE hearings ADD COLUMN served TEXT NOT NULL DEFAULT '';
-"""
-"""What brings a ledger of version 1 up to version 2: files of their own, texts by name."""
 
 NETWORK_FILE_SYSTEMS = ("nfs", "cifs", "smb", "9p", "lustre", "beegfs", "gpfs", "ceph", "gluster", "fuse.")
 """Prefixes of file systems on which SQLite's shared-memory WAL index is not safe."""
@@ -64,17 +53,12 @@ def connect(path: Path, mode: str) -> sqlite3.Connection:
 
 def make(db: sqlite3.Connection) -> None:
     """Lay the tables of the current version in an empty database."""
-    db.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
+    db.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
 
 
 def no_ledger(path: Path, fault: Exception) -> UserError:
     """What to say of a file that is not a ledger."""
     return UserError(f"{path}: not an earwitness ledger: {fault}.", "Name a run folder made with -o.")
-
-
-def upgrade(db: sqlite3.Connection) -> None:
-    """Bring a database of version 1 up to the current one, all or nothing."""
-    db.executescript(f"BEGIN; {FROM_VERSION_1} PRAGMA user_version = {VERSION}; COMMIT;")
 
 
 def check_version(path: Path, db: sqlite3.Connection) -> int:

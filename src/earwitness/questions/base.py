@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -38,18 +39,23 @@ class Question:
 
     Attributes:
         clip_names: What every clip of a call is called, in the order in which they are sent.
+        words_of: Name of the question whose wording this one shares: the user's own words go for both.
     """
 
     name: str
     prompt: str
     reply: type[Reply]
     clip_names: tuple[str, ...] = ("AUDIO CLIP",)
+    words_of: str = ""
 
     @property
     def fingerprint(self) -> str:
-        """sha256 over prompt, clip names and reply schema: any of them changing makes it another question."""
-        parts = [self.name, self.prompt, self.clip_names, self.reply.model_json_schema()]
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+        """sha256 over prompt, clip names and reply schema: any of them changing makes it another question.
+
+        A detector is asked nothing in words and is shown no schema; for it the name and the clip names
+        are the question, and whatever shapes its reply belongs to its version.
+        """
+        return _fingerprint(self)
 
     def with_prompt(self, prompt: str) -> "Question":
         """The same question in other words.
@@ -100,3 +106,12 @@ class Question:
             raise InvalidReply(f"{place}: {first['msg']}" if place else first["msg"]) from fault
         except (TypeError, ValueError) as fault:
             raise InvalidReply(str(fault)) from fault
+
+
+@lru_cache(maxsize=64)
+def _fingerprint(question: Question) -> str:
+    """Kept, since laying out a schema takes longer than reading a clip."""
+    parts: list[Any] = [question.name, question.clip_names]
+    if question.prompt:
+        parts += [question.prompt, question.reply.model_json_schema()]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
