@@ -10,9 +10,15 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from earwitness.report import figures
-from earwitness.tasks.rows import Metric, MetricSpec, Summary, SystemRow
+from earwitness.tasks.rows import Measures, Metric, MetricSpec, Summary, SystemRow
 
 NASTY = ("$x^2", r"$\frac{1}{2}$", "音声モデル", "<b>&amp;</b>", "bell\x07\x1b[2J", "_hidden", "a" * 90 + "z")
+ORDER = Measures(
+    specs=(MetricSpec("toa", "TOA", "order right"),),
+    key="toa",
+    columns=("toa",),
+    kinds={"missing": "not heard", "reversed": "the other way round"},
+)
 
 
 def summary(*systems):
@@ -24,7 +30,7 @@ def summary(*systems):
         )
         for name, toa, scored in systems
     )  # fmt: skip
-    return Summary("order", "yamnet", "toa", (MetricSpec("toa", "TOA", "order right"),), rows, (), ())
+    return Summary("order", "yamnet", ORDER, rows, (), ())
 
 
 MANY = summary(*((f"system_number_{i:02}", 0.2 + 0.02 * i, 50) for i in range(30)))

@@ -89,7 +89,7 @@ def mixed(clips: list[Path]) -> list[ItemRow]:
 
 @pytest.fixture(scope="module")
 def mixed_page(mixed: list[ItemRow], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    compared = Comparison("ours", "base", 3, 0.33, -0.1, 0.7, 0.2, 0.2)
+    compared = Comparison("toa", "ours", "base", 3, 0.33, -0.1, 0.7, 0.2, 0.2)
     summary = summary_of(mixed, comparisons=(compared,), notes=("Two clips are short.",))
     return build(tmp_path_factory.mktemp("mixed"), mixed, summary=summary)
 
@@ -102,8 +102,9 @@ def test_opens_from_disk_and_shows_the_run(mixed_page: Path, show: Any) -> None:
         "3 systems", "9 clips", "6 scored", "2 unheard", "1 not applicable", "75 % coverage, below 95 %",
     ]  # fmt: skip
     assert "2026-01-02" in page.locator(".masthead").inner_text()
+    assert "0 of 1 pair" in page.locator(".compared h3").inner_text()
+    page.get_by_text("1 without a winner").click()
     assert "No winner" in page.locator(".sentences").inner_text()
-    assert "0 of 1 pair" in page.locator(".lead").first.inner_text()
     assert page.locator(".notes").inner_text() == "Two clips are short."
     assert page.locator("tr", has_text="ours").first.locator(".flag").count() == 0
     assert page.locator("tr", has_text="none").first.locator(".flag").count() == 1
@@ -136,7 +137,7 @@ def test_filters_by_each_and_counts_what_the_others_leave(mixed_page: Path, show
     assert page.locator(".verdicts label").all_inner_texts() == [
         "All 3", "Right 1", "Wrong 2", "Not applicable 0", "Unheard 0",
     ]  # fmt: skip
-    page.locator(".verdicts .wrong").click()
+    page.locator("[data-verdict=wrong]").click()
     assert listed(page) == [4, 5]
     page.locator("[name=kind]").select_option("missing")
     assert listed(page) == [4]
@@ -160,14 +161,14 @@ def test_filters_by_each_and_counts_what_the_others_leave(mixed_page: Path, show
     assert listed(page) == [4]
 
 
-def test_one_prompt_across_systems(mixed_page: Path, show: Any) -> None:
+def test_one_sample_across_systems(mixed_page: Path, show: Any) -> None:
     page = show(mixed_page)
-    page.locator("#clip-2").get_by_text("Same prompt, other systems (2)").click()
+    page.locator("#clip-2").get_by_text("Same sample, other systems (2)").click()
     page.wait_for_selector(".compare")
     assert listed(page) == [2, 5, 8]
     tops = page.locator(".clip").evaluate_all("a => a.map(c => c.getBoundingClientRect().top)")
     assert tops[0] == tops[1]  # side by side
-    page.get_by_text("Next prompt").click()
+    page.get_by_text("Next sample").click()
     page.wait_for_selector("#clip-9")
     assert listed(page) == [3, 6, 9]
     page.get_by_text("All clips", exact=True).click()
@@ -286,7 +287,7 @@ def test_hostile_text_is_harmless_and_readable(tmp_path: Path, clips: list[Path]
         more = {"asked": asked, "heard": heard, "warnings": (text,), "values": {text: 1.0, "toa": 0.0}}
         rows.append(item(number, clips[0], "reversed", **more, **texts))
         rows.append(unheard(100 + number, clips[0], **texts, reason=text))
-    compared = Comparison(HOSTILE[0], HOSTILE[1], 1, 0.5, 0.1, 0.9, 0.01, 0.01, HOSTILE[0])
+    compared = Comparison("toa", HOSTILE[0], HOSTILE[1], 1, 0.5, 0.1, 0.9, 0.01, 0.01, HOSTILE[0])
     summary = summary_of(rows, notes=tuple(HOSTILE), comparisons=(compared,))
     facts = dict(zip(HOSTILE, HOSTILE, strict=True))
     page = show(build(tmp_path, rows, summary=summary, title=HOSTILE[1], facts=facts, spectrograms=1))

@@ -27,13 +27,20 @@ from earwitness.report.tables import (
     summary_json,
     write_json,
 )
-from earwitness.tasks.rows import Comparison, Metric, MetricSpec, Summary, SystemRow
+from earwitness.tasks.rows import Comparison, Measures, Metric, MetricSpec, Summary, SystemRow
 
 SPECS = (
     MetricSpec("toa", "TOA", "order right"),
     MetricSpec("order_given_heard", "Order | heard", "order right where all was heard"),
     MetricSpec("event_recall", "Recall", "share heard"),
     MetricSpec("alignment_loss", "Loss", "below the reversal", better=-1),
+)
+ORDER = Measures(
+    specs=SPECS,
+    key="toa",
+    columns=("toa", "order_given_heard", "event_recall", "n", "scored", "coverage"),
+    verdicts={"right": "Right", "wrong": "Wrong"},
+    kinds={"missing": "not heard", "reversed": "the other way round"},
 )
 NASTY = ('=HYPERLINK("x")', "a|b_c & 100% #1 ~^\\{$x$}", "[red]tango[/red]\x1b[2J", "音声, モデル 😀")
 
@@ -61,7 +68,7 @@ def row(system, toa, *, scored=40, unheard=0, not_applicable=10, heard=0.9, loss
 
 
 def summary(*rows, comparisons=(), notes=("a note",)):
-    return Summary("order", "yamnet", "toa", SPECS, rows, comparisons, notes)
+    return Summary("order", "yamnet", ORDER, rows, comparisons, notes)
 
 
 NAMED = summary(*(row(name, 0.5 + 0.1 * i, unheard=5 * i) for i, name in enumerate(NASTY)))
@@ -121,7 +128,7 @@ def test_csv_rows_are_read_back_whatever_the_cells_hold(rows):
 
 
 def test_summary_json_has_the_promised_shape(tmp_path):
-    comparison = Comparison("a", "b", 12, 0.1, 0.02, 0.2, 0.01, 0.02, "a")
+    comparison = Comparison("toa", "a", "b", 12, 0.1, 0.02, 0.2, 0.01, 0.02, "a")
     found = summary(row("a", 0.8), row("b", 0.7), comparisons=(comparison,))
     write_json(tmp_path / "summary.json", summary_json(found))
     data = strict((tmp_path / "summary.json").read_text(encoding="utf-8"))
@@ -226,18 +233,24 @@ def test_options_choose_columns_decimals_names_percent():
     text = markdown(summary(row("a", 0.8123), row("b", 0.7)), options)
     assert rendered_cells(text) == [
         ["System", "Loss (%)", "Coverage (%)", "TOA (%)"],
-        ["Ours", "*10.0* [0.0, 20.0]", "100.0", "*81.2* [76.2, 86.2]"],
-        ["b", "*10.0* [0.0, 20.0]", "100.0", "70.0 [65.0, 75.0]"],
+        ["Ours", "10.0 [0.0, 20.0]", "100.0", "*81.2* [76.2, 86.2]"],
+        ["b", "10.0 [0.0, 20.0]", "100.0", "70.0 [65.0, 75.0]"],
     ]
     assert text.startswith("Hi\n")
     none = markdown(summary(row("a", 0.8123)), TableOptions(columns=("toa",), percent=True, interval="none"))
     assert rendered_cells(none)[1] == ["a", "81.2"]
 
 
-def test_ratings_beyond_one_are_never_shown_as_percentages():
-    rated = replace(row("a", 0.5), metrics={**row("a", 0.5).metrics, "event_recall": Metric(3.2)})
-    text = markdown(summary(rated), TableOptions(columns=("event_recall", "toa"), percent=True))
-    assert rendered_cells(text) == [["System", "Recall", "TOA (%)"], ["a", "3.200", "50.0 [45.0, 55.0]"]]
+def test_ratings_are_never_shown_as_percentages_however_low_they_are():
+    marks = (replace(SPECS[0], scale=(1.0, 5.0)), replace(SPECS[2], scale=None), SPECS[1])
+    rated = replace(summary(row("a", 1.0)), measures=replace(ORDER, specs=marks))
+    options = TableOptions(
+        columns=("toa", "event_recall", "order_given_heard"), percent=True, interval="none"
+    )
+    assert rendered_cells(markdown(rated, options)) == [
+        ["System", "TOA", "Recall", "Order | heard (%)"],
+        ["a", "1.000", "0.750", "90.0"],
+    ]
 
 
 def bold(found, column, **options):
@@ -253,6 +266,7 @@ def test_best_is_bold_with_all_that_are_written_alike():
     assert bold(found, "coverage") == []
     assert bold(found, "toa", bold_best=False) == []
     assert bold(summary(row("a", 0.8)), "toa") == []
+    assert bold(summary(row("a", 0.8), row("b", 0.8)), "toa") == []  # where all are equal none is best
     assert bold(summary(row("a", 0.8), row("b", None, scored=0)), "toa") == []
 
 
@@ -363,12 +377,26 @@ def test_numbers_survive_a_narrow_terminal(width):
 def test_many_comparisons_are_cut_down_to_those_of_the_leader():
     names = [f"s{i:02}" for i in range(30)]
     pairs = tuple(
-        Comparison(a, b, 9, 0.1, -0.1, 0.3, 0.5, 1.0) for i, a in enumerate(names) for b in names[:i]
+        Comparison("toa", a, b, 9, 0.1, 0.05, 0.3, 0.001, 0.01, a)
+        for i, a in enumerate(names)
+        for b in names[:i]
     )
     text = printed(summary(*(row(name, 0.3 + 0.01 * i) for i, name in enumerate(names)), comparisons=pairs))
-    assert text.count("No winner between s29 and") == 29
-    assert text.count("No winner") == 29
-    assert "406 more are in summary.json" in text
+    assert text.count("s29 is ahead of") == text.count("is ahead of") == 29
+    assert "406 more are in" in text
+
+
+def test_pairs_without_a_winner_are_told_while_few_and_else_counted():
+    def told(count):
+        pairs = [Comparison("toa", "a", f"b{i}", 9, 0.1, -0.1, 0.3, 0.5, 1.0) for i in range(count)]
+        won = Comparison("toa", "a", "c", 9, 0.2, 0.1, 0.3, 0.001, 0.01, "a")
+        return printed(summary(row("a", 0.5), row("c", 0.3), comparisons=(*pairs, won)))
+
+    assert told(3).count("No winner between a and b") == 3
+    many = told(4)
+    assert "No winner between" not in many
+    assert "No winner can be named in 4 other pairs" in many
+    assert "a is ahead of c" in many
 
 
 @pytest.mark.parametrize(
@@ -388,7 +416,7 @@ def test_many_comparisons_are_cut_down_to_those_of_the_leader():
     ],
 )  # fmt: skip
 def test_sentences(comparison, better, words):
-    assert sentence(Comparison(*comparison), MetricSpec("m", "M", "", better=better)) == words
+    assert sentence(Comparison("toa", *comparison), MetricSpec("m", "M", "", better=better)) == words
 
 
 # The paragraph for the paper
@@ -413,7 +441,7 @@ FACTS = {
 
 
 def test_protocol_states_every_fact():
-    pair = Comparison("a", "b", 12, 0.1, 0.02, 0.2, 0.01, 0.02, "a")
+    pair = Comparison("toa", "a", "b", 12, 0.1, 0.02, 0.2, 0.01, 0.02, "a")
     text = protocol.paragraph(summary(row("a", 0.8, unheard=9), row("b_x", 0.7), comparisons=(pair,)), FACTS)
     for words in (
         "yamnet (version 1.2) on 2030-01-02", "closer than 0.125 s", "hop\\_s 0.1", "thresholds (2 entries)",
@@ -460,7 +488,7 @@ def test_replies_are_read_back(tmp_path):
     captions = ["=1+1", "line\nbreak", "car\rriage", 'quo"te, comma', "plain <b>é音</b>", "-0.5", ""]
     rows = [
         {"task": "order", "system": "s", "sample_id": str(i), "side": "clip", "caption": caption,
-         "listener": "l", "repeat": 0, "reason": "", "events": [{"label": "é", "onset_s": 0.5}],
+         "question": "events", "listener": "l", "repeat": 0, "reason": "", "events": [{"label": "é", "onset_s": 0.5}],
          "score": None if i else 0.25, "applicable": True}
         for i, caption in enumerate(captions)
     ]  # fmt: skip
@@ -469,10 +497,10 @@ def test_replies_are_read_back(tmp_path):
     with path.open(encoding="utf-8", newline="") as file:
         head, *found = csv.reader(file)
     assert head == [*COLUMNS, "score", "events", "applicable", "notes"]
-    assert [cells[4] for cells in found] == ["'=1+1", *captions[1:]]
-    assert strict(found[0][9]) == [{"label": "é", "onset_s": 0.5}]
-    assert [cells[8] for cells in found] == ["0.25", *[""] * 6]
-    assert found[0][10:] == ["true", ""]
+    assert [cells[5] for cells in found] == ["'=1+1", *captions[1:]]
+    assert strict(found[0][10]) == [{"label": "é", "onset_s": 0.5}]
+    assert [cells[9] for cells in found] == ["0.25", *[""] * 6]
+    assert found[0][11:] == ["true", ""]
     assert path.read_bytes().count(b"\r") == 1  # the caption's own; rows end in LF
     frame = polars.read_csv(path)
     assert frame["caption"].to_list() == ["'=1+1", *captions[1:-1], None]
@@ -491,7 +519,7 @@ def test_replies_refuse_what_they_cannot_hold(tmp_path):
 
 
 def test_the_same_summary_gives_the_same_bytes():
-    pair = Comparison(*NASTY[:2], 12, 0.1, 0.02, 0.2, 0.01, 0.02, NASTY[0])
+    pair = Comparison("toa", *NASTY[:2], 12, 0.1, 0.02, 0.2, 0.01, 0.02, NASTY[0])
     first, second = (replace(NAMED, comparisons=(pair,)) for _ in range(2))
     for write in (
         lambda s: json.dumps(summary_json(s)),

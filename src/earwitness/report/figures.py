@@ -1,4 +1,5 @@
-"""Figures for the paper: the key metric with its intervals, and the kinds of error, per system.
+"""Figures for the paper: the key metric with its intervals, the kinds of error per system, and what an
+edit wins against what it preserves.
 
 The same summary gives the same bytes: no date, no random ids, matplotlib's own defaults whatever the
 user has set. In the SVG text stays text, so any name shows; in the PDF a character that no installed
@@ -17,13 +18,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from earwitness.report.cells import one_line
-from earwitness.report.tables import key_spec, low_coverage, number, ranked
+from earwitness.report.files import whole
+from earwitness.report.tables import key_spec, low_coverage, number, ranked, spec_of
 from earwitness.tasks.rows import Summary, SystemRow
 
 log = logging.getLogger(__name__)
 
 _COLOURS = ("#0072B2", "#D55E00", "#E69F00", "#CC79A7", "#56B4E9", "#009E73", "#F0E442")
 """Okabe and Ito's palette, which colour-blind readers can tell apart (jfly.uni-koeln.de/color)."""
+
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+TRADEOFF = ("nontarget_preservation", "edit_success")
+"""Metrics of an edit that pull against each other: across, and up."""
 
 _FONTS = (
     "DejaVu Sans",
@@ -38,14 +44,24 @@ _LONGEST_NAME = 36
 
 
 def write_figures(summary: Summary, folder: Path) -> list[Path]:
-    """Write ``systems`` and ``errors`` as SVG and PDF; the folder is made if it is not there."""
+    """Write, as SVG and PDF, ``systems`` and what else the task allows: ``errors`` and ``tradeoff``.
+
+    The folder is made if it is not there.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    wanted = {"systems": systems}
+    if summary.measures.kinds:
+        wanted["errors"] = errors
+    if {spec.name for spec in summary.specs} >= set(TRADEOFF):
+        wanted["tradeoff"] = tradeoff
     written = []
     with _style():
-        for name, figure in (("systems", systems(summary)), ("errors", errors(summary))):
+        for name, draw in wanted.items():
+            figure = draw(summary)
             for kind, metadata in (("svg", {"Date": None}), ("pdf", {"CreationDate": None})):
                 path = folder / f"{name}.{kind}"
-                figure.savefig(path, format=kind, metadata=metadata)
+                with whole(path) as part:
+                    figure.savefig(part, format=kind, metadata=metadata)
                 written.append(path)
     return written
 
@@ -84,7 +100,7 @@ def systems(summary: Summary) -> Figure:
     key = key_spec(summary)
     rows = ranked(summary)
     figure, axes = _axes(rows)
-    numbers = [0.0, 1.0]
+    numbers = list(key.scale or ())
     for place, row in enumerate(rows):
         metric = row.metrics[key.name]
         if metric.value is None:
@@ -107,8 +123,7 @@ def systems(summary: Summary) -> Figure:
             va="center",
             fontsize=8,
         )
-    reach = max(numbers) - min(numbers)
-    axes.set_xlim(min(numbers) - 0.02 * reach, max(numbers) + 0.02 * reach)
+    axes.set_xlim(*_limits(numbers))
     legend = [key.title]
     if any(row.unheard for row in rows):
         legend.append("pale band: if all that was unheard were wrong, to all right")
@@ -123,7 +138,7 @@ def errors(summary: Summary) -> Figure:
     """Stacked bars: the share of every system's scored items with each kind of error."""
     rows = ranked(summary)
     figure, axes = _axes(rows)
-    kinds = list(dict.fromkeys(kind for row in summary.rows for kind in row.errors))
+    kinds = list(summary.measures.kinds)
     left = [0.0] * len(rows)
     for index, kind in enumerate(kinds):
         shares = [row.errors.get(kind, 0) / row.scored if row.scored else 0.0 for row in rows]
@@ -135,9 +150,56 @@ def errors(summary: Summary) -> Figure:
             axes.text(0.01, place, "unscored", transform=axes.get_yaxis_transform(), va="center", color="0.4")
     axes.set_xlim(0, max(0.05, 1.05 * max(left, default=0.0)))
     axes.set_xlabel("share of scored items")
-    if kinds:
+    if rows:
         figure.legend(loc="outside upper center", ncols=4, frameon=False)
     return figure
+
+
+def tradeoff(summary: Summary) -> Figure:
+    """Preservation across, success up, a mark for every system with the intervals of both."""
+    across, up = (spec_of(summary, name) for name in TRADEOFF)
+    rows = ranked(summary)
+    figure = Figure(figsize=(_WIDTH_IN, max(3.6, _FRAME_IN + 0.2 * len(rows))), layout="constrained")
+    axes = figure.add_subplot()
+    labels = []
+    for index, row in enumerate(rows):
+        x, y = row.metrics[across.name], row.metrics[up.name]
+        labels.append(_short(row.system) + (" †" if low_coverage(row) else ""))
+        if x.value is None or y.value is None:
+            axes.plot([], [], " ", label=str(index))
+            labels[-1] += ": unscored"
+            continue
+        colour, marker = _COLOURS[index % len(_COLOURS)], _MARKERS[index // len(_COLOURS) % len(_MARKERS)]
+        if x.low is not None and x.high is not None:
+            axes.plot([x.low, x.high], [y.value, y.value], color=colour, lw=1.2, alpha=0.6)
+        if y.low is not None and y.high is not None:
+            axes.plot([x.value, x.value], [y.low, y.high], color=colour, lw=1.2, alpha=0.6)
+        face = "white" if low_coverage(row) else colour
+        axes.plot(
+            [x.value], [y.value], marker, color=colour, markerfacecolor=face, markersize=6, label=str(index)
+        )
+    for spec, limit in ((across, axes.set_xlim), (up, axes.set_ylim)):
+        if spec.scale:
+            limit(*_limits(spec.scale))
+    axes.set_xlabel(across.title, parse_math=False)
+    axes.set_ylabel(up.title, parse_math=False)
+    axes.grid(color="0.9")
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    if rows:
+        legend = figure.legend(loc="outside right upper", frameon=False)
+        for text, label in zip(legend.get_texts(), labels, strict=True):  # set here, any name shows as it is
+            text.set_parse_math(False)
+            text.set_text(label)
+    return figure
+
+
+def _limits(numbers: Sequence[float]) -> tuple[float, float]:
+    """Ends of an axis that shows all the numbers, with a little room."""
+    low, high = min(numbers, default=0.0), max(numbers, default=1.0)
+    room = 0.02 * ((high - low) or 1.0)
+    return low - room, high + room
 
 
 def _axes(rows: Sequence[SystemRow]) -> tuple[Figure, Axes]:

@@ -10,7 +10,6 @@ quieter than that, so that near-silence looks dark. Same samples, same bytes.
 """
 
 import math
-import os
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 from scipy import fft, sparse
+
+from earwitness.report.files import whole
 
 WIDTH, HEIGHT = 800, 128
 RATE_HZ = 16_000
@@ -61,9 +62,8 @@ def draw(path: Path, sound: Floats) -> None:
     shades = np.clip((levels - floor) / RANGE_DB, 0, 1) * (_SHADES - 1)
     picture = Image.fromarray(shades.round().astype(np.uint8))
     picture.putpalette(_palette())
-    unfinished = path.with_suffix(".part")
-    picture.save(unfinished, format="PNG", compress_level=3)
-    os.replace(unfinished, path)
+    with whole(path) as part:
+        picture.save(part, format="PNG", compress_level=3)
 
 
 @cache

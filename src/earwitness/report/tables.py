@@ -5,7 +5,8 @@ Conventions
 JSON and CSV keep systems in the run's order and numbers in full; a number that does not exist is null
 or an empty cell. Tables for reading rank systems by the key metric, best first, unscored last, and
 write ``--`` for what does not exist. A system with less than 95 % of its applicable items scored is
-marked with a dagger. The best value of a column is bold, with all that are written alike.
+marked with a dagger. The best value of a column is bold, with all that are written alike; a column in
+which every system has the same value has no best.
 """
 
 import difflib
@@ -35,9 +36,10 @@ class TableOptions:
     Attributes:
         columns: Metrics and counts by name, in order; None for the task's usual ones.
         decimals: Digits after the point, of whatever is shown; None for each metric's own.
-        names: Display name by system; a system without one keeps its own.
-        bold_best: Set the best value of every column in bold, where at least two systems have one.
-        percent: Show shares as percentages. A metric with a number beyond 1 is no share.
+        names: Display name by system; a system without one keeps its own. The terminal and the page use
+            them too.
+        bold_best: Set the best value of every column in bold, where systems differ.
+        percent: Show shares as percentages. A metric whose scale goes beyond 1 is no share.
         caption: Plain text; empty for a caption that names task and listener.
         label: LaTeX label; empty for ``tab:TASK``.
         interval: Intervals in brackets, as a subscript (LaTeX only), or not at all.
@@ -113,9 +115,19 @@ def p_text(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
-def sentence(comparison: Comparison, spec: MetricSpec) -> str:
+def comparisons(summary: Summary) -> list[tuple[MetricSpec, list[Comparison]]]:
+    """The paired comparisons by metric, the key metric first."""
+    groups: dict[str, list[Comparison]] = {}
+    for comparison in summary.comparisons:
+        groups.setdefault(comparison.metric, []).append(comparison)
+    order = sorted(groups, key=lambda metric: metric != summary.key_metric)
+    return [(spec_of(summary, metric), groups[metric]) for metric in order]
+
+
+def sentence(comparison: Comparison, spec: MetricSpec, names: Mapping[str, str] | None = None) -> str:
     """What a paired comparison says: who is ahead by how much, or that no winner can be named."""
-    first, second = one_line(comparison.first), one_line(comparison.second)
+    names = names or {}
+    first, second = (one_line(names.get(one, one)) for one in (comparison.first, comparison.second))
     if comparison.difference is None or comparison.low is None or comparison.high is None:
         return f"{first} and {second} cannot be compared: {comparison.note or 'too few shared clusters'}."
     difference, low, high = comparison.difference, comparison.low, comparison.high
@@ -256,15 +268,14 @@ def _metric_column(
     rows: Sequence[SystemRow], spec: MetricSpec, options: TableOptions
 ) -> tuple[str, list[Cell]]:
     metrics = [Metric(row.coverage) if spec is _COVERAGE else row.metrics[spec.name] for row in rows]
-    numbers = [number for m in metrics for number in (m.value, m.low, m.high) if number is not None]
-    percent = options.percent and all(abs(number) <= 1 for number in numbers)
+    percent = options.percent and spec.scale is not None and max(map(abs, spec.scale)) <= 1
 
     def text(value: float | None) -> str:
         return number(value, spec, options.decimals, percent)
 
     values = [m.value for m in metrics if m.value is not None]
     best = ""
-    if options.bold_best and spec.better and len(values) > 1:
+    if options.bold_best and spec.better and len(set(map(text, values))) > 1:
         best = text(max(values, key=lambda value: spec.better * value))
     cells = []
     for m in metrics:

@@ -1,61 +1,106 @@
 """The summary as tables for a terminal. Only the command line prints them."""
 
-from collections.abc import Iterable, Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from earwitness.report.cells import one_line
 from earwitness.report.tables import (
     LOW_COVERAGE_NOTE,
+    comparisons,
     key_spec,
     low_coverage,
     number,
     ranked,
     sentence,
-    spec_of,
 )
-from earwitness.tasks.rows import Metric, MetricSpec, Summary, SystemRow
+from earwitness.tasks.rows import Comparison, Metric, MetricSpec, Summary, SystemRow
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 MOST_COMPARISONS = 15
-"""More pairs than this are cut down to those of the leading system."""
+"""More pairs of a metric than this are cut down to those of the leading system."""
+MOST_OPEN = 3
+"""More pairs without a winner than this are only counted."""
+_ABREAST = 4  # metrics with intervals that stand beside each other in 80 columns
+
+Names = Mapping[str, str]
+Lines = str | Sequence[str]
+"""A cell: one line, or several."""
 
 
-def tables(summary: Summary) -> list["Table"]:
-    """Systems by the key metric, their kinds of error, and what the paired comparisons say.
+def tables(summary: Summary, names: Names | None = None) -> list["Table"]:
+    """Systems by the key metric, by the task's other usual metrics, their kinds of error, and what the
+    paired comparisons say.
 
-    The second and third are left out when there is nothing to say.
+    All but the first are left out when there is nothing to say.
+
+    Args:
+        names: Display name by system; a system without one keeps its own.
     """
-    found = [_systems(summary)]
+    names = names or {}
+    found = [_systems(summary, names), *_measures(summary, names)]
     if any(count for row in summary.rows for count in row.errors.values()):
-        found.append(_errors(summary))
-    if summary.comparisons:
-        found.append(_comparisons(summary))
+        found.append(_errors(summary, names))
+    groups = comparisons(summary)
+    if groups:
+        found.append(_compared(summary, *groups[0], names))
+    if groups[1:]:
+        found.append(_compared_briefly(groups[1:], names))
     return found
 
 
-def _systems(summary: Summary) -> "Table":
+def _systems(summary: Summary, names: Names) -> "Table":
     key = key_spec(summary)
     rows = ranked(summary)
     bounded = any(row.unheard and row.metrics[key.name].worst is not None for row in rows)
-    heads = ["System", f"{key.title} [interval]", *(["worst, best"] if bounded else [])]
+    heads = ["System", f"{_head(key)} [interval]", *(["worst, best"] if bounded else [])]
     heads += ["scored/n", "n.a.", "unheard", "coverage"]
     cells = []
     for row in rows:
         metric = row.metrics[key.name]
         bounds = [f"{number(metric.worst, key)}, {number(metric.best, key)}"] if bounded else []
         counts = [f"{row.scored}/{row.n}", str(row.not_applicable), str(row.unheard), _coverage(row)]
-        cells.append([row.system, _with_interval(metric, key), *bounds, *counts])
+        cells.append([names.get(row.system, row.system), " ".join(_value(metric, key)), *bounds, *counts])
     caption = ["Worst, best: if every unheard item were wrong, or right."] if bounded else []
     caption += [f"† {LOW_COVERAGE_NOTE}"] if any(map(low_coverage, rows)) else []
     return _table(f"{summary.task}: {summary.listener}", heads, cells, " ".join(caption))
 
 
-def _with_interval(metric: Metric, spec: MetricSpec) -> str:
+def _measures(summary: Summary, names: Names) -> list["Table"]:
+    """The task's usual metrics beside the key metric, a few abreast, intervals below their values."""
+    columns = summary.measures.columns
+    specs = [spec for spec in summary.specs if spec.name in columns and spec.name != summary.key_metric]
+    specs.sort(key=lambda spec: columns.index(spec.name))
+    rows = ranked(summary)
+    found = []
+    for start in range(0, len(specs), _ABREAST):
+        abreast = specs[start : start + _ABREAST]
+        cells = [
+            [names.get(row.system, row.system), *(_value(row.metrics[spec.name], spec) for spec in abreast)]
+            for row in rows
+        ]
+        widths = [
+            max((len(line) for row in cells for line in row[i]), default=0)
+            for i in range(1, len(abreast) + 1)
+        ]
+        heads = [
+            textwrap.wrap(_head(spec), max(width, 8)) for spec, width in zip(abreast, widths, strict=True)
+        ]
+        found.append(_table("", ["System", *heads], cells))
+    return found
+
+
+def _head(spec: MetricSpec) -> str:
+    return f"{spec.title} (%)" if spec.percent else spec.title
+
+
+def _value(metric: Metric, spec: MetricSpec) -> list[str]:
+    """The value, then its interval if it has one."""
     if metric.low is None or metric.high is None:
-        return number(metric.value, spec)
-    return f"{number(metric.value, spec)} [{number(metric.low, spec)}, {number(metric.high, spec)}]"
+        return [number(metric.value, spec)]
+    return [number(metric.value, spec), f"[{number(metric.low, spec)}, {number(metric.high, spec)}]"]
 
 
 def _coverage(row: SystemRow) -> str:
@@ -63,44 +108,74 @@ def _coverage(row: SystemRow) -> str:
     return f"{share}†" if low_coverage(row) else share
 
 
-def _errors(summary: Summary) -> "Table":
+def _errors(summary: Summary, names: Names) -> "Table":
     kinds = list(dict.fromkeys(kind for row in summary.rows for kind in row.errors))
     cells = [
-        [row.system, *(str(row.errors.get(kind, 0)) for kind in kinds), str(row.scored)]
+        [
+            names.get(row.system, row.system),
+            *(str(row.errors.get(kind, 0)) for kind in kinds),
+            str(row.scored),
+        ]
         for row in ranked(summary)
     ]
     return _table("Kinds of error", ["System", *kinds, "of scored"], cells)
 
 
-def _comparisons(summary: Summary) -> "Table":
-    shown = tuple(c for c in summary.comparisons if c.difference is not None)
+def _compared(summary: Summary, spec: MetricSpec, pairs: Sequence[Comparison], names: Names) -> "Table":
+    """A sentence for every pair told apart; the others too if they are few."""
+    shown = [pair for pair in pairs if pair.difference is not None]
+    apart = len(pairs) - len(shown)
     captions = []
     if len(shown) > MOST_COMPARISONS:
         leader = ranked(summary)[0].system
         rest = len(shown)
-        shown = tuple(c for c in shown if leader in (c.first, c.second))
+        shown = [pair for pair in shown if leader in (pair.first, pair.second)]
         more = rest - len(shown)
-        captions.append(f"Those with {leader}, the first above; {more} more are in summary.json.")
-    apart = sum(c.difference is None for c in summary.comparisons)
+        captions.append(
+            f"Those with {names.get(leader, leader)}, the first above; {more} more are in summary.json."
+        )
+    won = [pair for pair in shown if pair.winner]
+    unclear = [pair for pair in shown if not pair.winner]
+    lines = [sentence(pair, spec, names) for pair in (won + unclear if len(unclear) <= MOST_OPEN else won)]
+    if len(unclear) > MOST_OPEN:
+        lines.append(
+            f"No winner can be named in {len(unclear)} {'other ' if won else ''}pairs (summary.json)."
+        )
     if apart:
         captions.append(f"{apart} pairs share too few scored clusters to be compared.")
-    caption = " ".join(captions)
-    return _table(
-        "Paired comparisons", [""], [[sentence(c, spec_of(summary, c.metric))] for c in shown], caption
-    )
+    title = f"Paired comparisons: {spec.title}"
+    return _table(title, [""], [[line] for line in lines], " ".join(captions))
 
 
-def _table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> "Table":
+def _compared_briefly(groups: Sequence[tuple[MetricSpec, list[Comparison]]], names: Names) -> "Table":
+    """One line a metric: who is ahead of whom."""
+    cells = []
+    for spec, pairs in groups:
+        behind: dict[str, list[str]] = {}
+        for pair in pairs:
+            if pair.winner:
+                other = pair.first if pair.winner == pair.second else pair.second
+                behind.setdefault(pair.winner, []).append(names.get(other, other))
+        said = [f"{names.get(first, first)} ahead of {', '.join(rest)}" for first, rest in behind.items()]
+        unclear = sum(not pair.winner for pair in pairs)
+        said += [f"no winner in {unclear} of {len(pairs)} {'pair' if len(pairs) == 1 else 'pairs'}"] * (
+            unclear > 0
+        )
+        cells.append([f"{spec.title}: {'; '.join(said)}."])
+    return _table("Other comparisons", [""], cells, "Their differences and intervals are in summary.json.")
+
+
+def _table(title: str, heads: Sequence[Lines], rows: Iterable[Sequence[Lines]], caption: str = "") -> "Table":
     """Every cell as plain text: nothing from outside is read as markup or as a terminal sequence."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    def plain(text: str) -> Text:
-        return Text(one_line(text))
+    def plain(lines: Lines) -> Text:
+        return Text("\n".join(map(one_line, [lines] if isinstance(lines, str) else lines)))
 
     table = Table(
-        title=plain(title),
+        title=plain(title) if title else None,
         caption=plain(caption) if caption else None,
         title_justify="left",
         caption_justify="left",

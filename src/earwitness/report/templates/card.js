@@ -5,6 +5,7 @@ const earwitness = {};
 
 (() => {
   const HUES = 8;
+  const MOST_LANES = 8; // of a clip that is asked for nothing, before the rest folds away
   const STEPS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600];
   const FAULTS = {
     1: "Loading was stopped.",
@@ -12,7 +13,6 @@ const earwitness = {};
     3: "The file is damaged or in a form this browser cannot decode.",
     4: "The file is missing, or in a form this browser does not play.",
   };
-  const VERDICTS = { right: "Right", wrong: "Wrong", not_applicable: "Not applicable", unheard: "Unheard" };
 
   /** An element with attributes and children; strings become text. */
   function make(tag, attributes = {}, ...children) {
@@ -27,19 +27,21 @@ const earwitness = {};
   const plain = (name) => name.replaceAll("_", " ");
   const seconds = (value) => `${value.toFixed(2)} s`;
   const address = (filters) => "#" + new URLSearchParams(filters);
+  const hue = (index) => `hue${index % HUES}`;
 
-  /** The asked sounds with their number, hue and the events that answer them. */
-  function answers(clip) {
+  /** The asked sounds with their number and hue, the events of a sound that answer them, and its others. */
+  function answers(clip, sound) {
     const places = [...new Set(clip.asked.map(([, place]) => place))].filter((p) => p >= 0).sort((a, b) => a - b);
+    const ordered = places.length > 1;
     const asked = clip.asked.map(([phrase, place], index) => ({
       phrase,
-      number: place < 0 ? Infinity : places.indexOf(place) + 1, // outside the stated order: at any time
-      mark: place < 0 ? "•" : String(places.indexOf(place) + 1),
-      hue: `hue${index % HUES}`,
+      number: place < 0 && ordered ? Infinity : places.indexOf(place) + 1, // outside the stated order: at any time
+      mark: place < 0 || !ordered ? "•" : String(places.indexOf(place) + 1),
+      hue: hue(index),
       events: [],
     }));
     const others = [];
-    for (const [label, onset, offset, confidence, answered] of clip.heard) {
+    for (const [label, onset, offset, confidence, answered] of sound.heard) {
       (answered === null ? others : asked[answered].events).push({ label, onset, offset, confidence });
     }
     return { asked: asked.sort((a, b) => a.number - b.number), others };
@@ -55,11 +57,11 @@ const earwitness = {};
   }
 
   function askedOrder(asked) {
-    const list = make("ol", { class: "asked", "aria-label": "Asked, in the stated order" });
+    const list = make("ol", { class: "asked", "aria-label": "Asked for" });
     asked.forEach((one, index) => {
       const before = asked[index - 1];
       if (before) {
-        const together = before.number === one.number;
+        const together = Math.max(before.number, 1) === Math.max(one.number, 1);
         const joint = one.number === Infinity ? "at any time:" : together ? "+" : "→";
         list.append(make("li", { class: "then", "aria-hidden": "true" }, joint));
       }
@@ -68,12 +70,12 @@ const earwitness = {};
     return list;
   }
 
-  function bar(event, span, one) {
+  function bar(event, span, one, kind) {
     const sure = event.confidence === null ? "" : `, confidence ${event.confidence.toFixed(2)}`;
     const tip =
       `${event.label}: ${event.onset.toFixed(2)} to ${seconds(event.offset)}${sure}` +
-      (one ? `, answers “${one.phrase}”` : ", not asked for");
-    const node = make("span", { class: `bar ${one ? one.hue : "other"}`, role: "img", "aria-label": tip });
+      (one ? `, answers “${one.phrase}”` : kind === "other" ? ", not asked for" : "");
+    const node = make("span", { class: `bar ${kind}`, role: "img", "aria-label": tip });
     const from = Math.min(event.onset / span, 1);
     node.style.left = `${from * 100}%`;
     node.style.width = `${(Math.min(event.offset / span, 1) - from) * 100}%`;
@@ -81,8 +83,9 @@ const earwitness = {};
     return node;
   }
 
-  /** The rows of the timeline below the picture: asked sounds first, then the rest, folded away. */
-  function lanes(screen, clip, asked, others, span) {
+  /** The rows of the timeline below the picture: asked sounds first, then the rest. `hues` colours the
+   * rest where nothing is asked for; otherwise it is grey and folded away, unless `open`. */
+  function lanes(screen, { asked, others }, span, { missing, hues, open }) {
     const lane = (name, kind, ...inside) => {
       const parts = [make("div", { class: `name ${kind}`, title: name }, make("bdi", {}, name)), make("div", { class: `lane ${kind}` }, ...inside)];
       screen.append(...parts);
@@ -90,28 +93,27 @@ const earwitness = {};
     };
     for (const one of asked) {
       for (const [label, events] of byLabel(one.events)) {
-        lane(label, one.hue, ...events.map((event) => bar(event, span, one)));
+        lane(label, one.hue, ...events.map((event) => bar(event, span, one, one.hue)));
       }
-      const listenedFor = clip.verdict === "right" || clip.verdict === "wrong";
-      if (!one.events.length && listenedFor) lane(one.phrase, `absent ${one.hue}`, make("em", {}, "not heard"));
+      if (!one.events.length && missing) lane(one.phrase, `absent ${one.hue}`, make("em", {}, "not heard"));
     }
     const groups = byLabel(others);
-    if (!groups.size) return;
-    const rest = [];
-    const open = !asked.length;
-    const count = `${groups.size} other ${groups.size === 1 ? "sound" : "sounds"} heard`;
-    const toggle = make("button", { type: "button", class: "fold-lanes", "aria-expanded": String(open) }, count);
-    const strip = make("div", { class: "lane strip" }, ...others.map((event) => bar(event, span, null)));
+    const kind = (label) => hues.get(label) ?? "other";
+    const listed = [...groups].map(([label, events]) => () => lane(label, kind(label), ...events.map((event) => bar(event, span, null, kind(label)))));
+    if (!asked.length) for (const add of listed.splice(0, MOST_LANES)) add();
+    if (!listed.length) return;
+    const left = asked.length ? others : others.filter((event) => [...groups.keys()].indexOf(event.label) >= MOST_LANES);
+    const count = `${listed.length} ${asked.length ? "other" : "more"} ${listed.length === 1 ? "sound" : "sounds"} heard`;
+    const toggle = make("button", { type: "button", class: "fold-lanes" }, count);
+    const strip = make("div", { class: "lane strip" }, ...left.map((event) => bar(event, span, null, kind(event.label))));
+    screen.append(make("div", { class: "name" }, toggle), strip);
+    const rest = listed.flatMap((add) => add());
     const show = (shown) => {
       toggle.setAttribute("aria-expanded", String(shown));
       strip.classList.toggle("faded", shown);
       for (const part of rest) part.hidden = !shown;
     };
     toggle.addEventListener("click", () => show(toggle.getAttribute("aria-expanded") === "false"));
-    screen.append(make("div", { class: "name" }, toggle), strip);
-    for (const [label, events] of groups) {
-      rest.push(...lane(label, "other", ...events.map((event) => bar(event, span, null))));
-    }
     show(open);
   }
 
@@ -138,18 +140,19 @@ const earwitness = {};
     }
   }
 
-  /** The player: a button, the time, and a surface over picture and lanes that seeks. */
-  function player(screen, clip, surface, ticks, fault) {
-    const audio = make("audio", { preload: "none", src: clip.src });
-    const button = make("button", { type: "button", class: "play", "aria-label": "Play" });
+  /** The player of a sound: a button, the time, and a surface over picture and lanes that seeks. */
+  function player(screen, sound, name, span, surface, ticks, fault) {
+    const audio = make("audio", { preload: "none", src: sound.src });
+    const button = make("button", { type: "button", class: "play" });
     const time = make("span", { class: "time" });
     const head = make("span", { class: "playhead", hidden: "hidden" });
     surface.append(head);
-    let span = clip.seconds;
+    const of = name ? ` the ${name.toLowerCase()} clip` : "";
+    let length = sound.seconds;
     let at = 0;
 
     const draw = () => {
-      time.textContent = `${at.toFixed(1)} / ${span ? span.toFixed(1) : "–"} s`;
+      time.textContent = `${at.toFixed(1)} / ${length ? length.toFixed(1) : "–"} s`;
       head.hidden = !at || !span;
       if (span) head.style.left = `${Math.min(at / span, 1) * 100}%`;
       surface.setAttribute("aria-valuenow", at.toFixed(1));
@@ -166,49 +169,53 @@ const earwitness = {};
       audio.play().catch(() => {}); // why it cannot play is said by the error event
       draw();
     };
-    const sound = () => {
+    const state = () => {
       const playing = !audio.paused && !audio.ended;
       button.classList.toggle("playing", playing);
-      button.setAttribute("aria-label", playing ? "Pause" : "Play");
+      button.setAttribute("aria-label", (playing ? "Pause" : "Play") + of);
       if (playing) follow();
     };
-    for (const name of ["play", "pause", "ended"]) audio.addEventListener(name, sound);
+    for (const change of ["play", "pause", "ended"]) audio.addEventListener(change, state);
     audio.addEventListener("seeked", follow);
     audio.addEventListener("loadedmetadata", () => {
-      if (span || !Number.isFinite(audio.duration)) return;
-      span = audio.duration;
-      axis(ticks, span);
+      if (length || !Number.isFinite(audio.duration)) return;
+      length = audio.duration;
+      if (!span) axis(ticks, (span = length));
       draw();
     });
     audio.addEventListener("error", () => {
-      fault.textContent = `Cannot be played: ${FAULTS[audio.error?.code] ?? "the browser does not say why."} (${clip.file})`;
+      fault.textContent = `Cannot be played: ${FAULTS[audio.error?.code] ?? "the browser does not say why."} (${sound.file})`;
       fault.hidden = false;
       screen.classList.add("broken");
-      sound();
+      state();
     });
     const toggle = () => (audio.paused || audio.ended ? play() : audio.pause());
     button.addEventListener("click", toggle);
     screen.addEventListener("click", (event) => {
       const { left, width } = surface.getBoundingClientRect();
       const x = (event.clientX - left) / width;
-      if (span && x >= 0 && x <= 1 && !event.target.closest("button")) play(x * span);
+      if (span && x >= 0 && x <= 1 && !event.target.closest("button")) play(Math.min(x * span, length ?? span));
     });
     surface.addEventListener("keydown", (event) => {
       const step = { ArrowLeft: -0.5, ArrowRight: 0.5, Home: -Infinity, End: Infinity }[event.key];
-      if (!span || step === undefined) return;
+      if (!length || step === undefined) return;
       event.preventDefault();
-      audio.currentTime = at = Math.max(0, Math.min(span, at + step));
+      audio.currentTime = at = Math.max(0, Math.min(length, at + step));
       draw();
     });
     surface.setAttribute("aria-valuemin", "0");
-    surface.setAttribute("aria-valuemax", span ?? 0);
+    surface.setAttribute("aria-valuemax", length ?? 0);
+    state();
     draw();
-    return { deck: make("div", { class: "deck" }, button, time, audio), toggle };
+    const deck = make("div", { class: "deck" }, name ? make("b", {}, name) : null, button, time, audio);
+    return { deck, audio, toggle, play, at: () => at };
   }
 
-  function picture(clip) {
-    if (!clip.picture) return make("div", { class: "picture none" }, `No spectrogram: ${clip.noPicture}`);
-    const image = make("img", { src: clip.picture, alt: "Log-mel spectrogram", loading: "lazy", decoding: "async", draggable: "false" });
+  /** The picture is as long as its sound on the card's time scale. */
+  function picture(sound, span) {
+    if (!sound.picture) return make("div", { class: "picture none" }, `No spectrogram: ${sound.noPicture}`);
+    const image = make("img", { src: sound.picture, alt: "Log-mel spectrogram", loading: "lazy", decoding: "async", draggable: "false" });
+    if (sound.seconds && span) image.style.width = `${(sound.seconds / span) * 100}%`;
     const frame = make("div", { class: "picture" }, image);
     image.addEventListener("error", () => {
       frame.replaceChildren("No spectrogram: its file is missing");
@@ -217,88 +224,130 @@ const earwitness = {};
     return frame;
   }
 
-  function number(value) {
+  function number(name, value) {
+    const { percent, decimals } = earwitness.run.measures[name] ?? { decimals: 3 };
     if (value === null) return "–";
-    return Number.isInteger(value) ? String(value) : value.toFixed(3);
+    if (percent) return `${(100 * value).toFixed(decimals)} %`;
+    return Number.isInteger(value) ? String(value) : value.toFixed(decimals);
+  }
+
+  const title = (name) => earwitness.run.measures[name]?.title ?? plain(name);
+
+  /** Pairs of a name and its text, as a small list. */
+  function pairs(kind, entries) {
+    const rows = entries.map(([name, text]) => make("div", {}, make("dt", {}, make("bdi", {}, name)), make("dd", { dir: "auto" }, text)));
+    return rows.length ? make("dl", { class: kind }, ...rows) : null;
+  }
+
+  /** The marks of an edit: its verdict lies in several numbers at once. */
+  function marks(clip) {
+    const names = earwitness.run.columns.filter((name) => (clip.values[name] ?? null) !== null);
+    return clip.source ? pairs("marks", names.map((name) => [title(name), number(name, clip.values[name])])) : null;
   }
 
   /** Numbers and events as tables, for reading and for screen readers. */
   function details(clip) {
     const row = (head, ...cells) => make("tr", {}, head, ...cells.map((cell) => make("td", {}, cell)));
-    const measures = Object.entries(clip.values).map(([name, value]) => {
-      const known = earwitness.run.measures[name];
-      return row(make("th", { scope: "row", title: known?.meaning }, known?.title ?? plain(name)), number(value));
-    });
-    const heads = ["Heard", "Onset", "Offset", "Confidence", "Answers"].map((head) => make("th", { scope: "col" }, head));
-    const events = clip.heard.map(([label, onset, offset, confidence, answered]) => {
-      const phrase = answered === null ? "–" : clip.asked[answered][0];
-      const sure = confidence === null ? "–" : confidence.toFixed(2);
-      return row(make("th", { scope: "row" }, make("bdi", {}, label)), seconds(onset), seconds(offset), sure, phrase);
-    });
-    if (!measures.length && !events.length) return null;
-    return make(
-      "details",
-      { class: "fold numbers" },
-      make("summary", {}, "Numbers"),
-      make(
-        "div",
-        { class: "tables" },
-        measures.length ? make("table", { class: "values" }, make("tbody", {}, ...measures)) : null,
-        events.length ? make("table", { class: "events" }, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...events)) : null,
-      ),
+    const measures = Object.entries(clip.values).map(([name, value]) =>
+      row(make("th", { scope: "row", title: earwitness.run.measures[name]?.meaning }, title(name)), number(name, value)),
     );
+    const events = ({ heard }, name) => {
+      if (!heard.length) return null;
+      const columns = [name, "Onset", "Offset", "Confidence", ...(clip.asked.length ? ["Answers"] : [])];
+      const lines = heard.map(([label, onset, offset, confidence, answered]) => {
+        const sure = confidence === null ? "–" : confidence.toFixed(2);
+        const phrase = clip.asked.length ? [answered === null ? "–" : clip.asked[answered][0]] : [];
+        return row(make("th", { scope: "row" }, make("bdi", {}, label)), seconds(onset), seconds(offset), sure, ...phrase);
+      });
+      const head = make("tr", {}, ...columns.map((column) => make("th", { scope: "col" }, column)));
+      return make("table", { class: "events" }, make("thead", {}, head), make("tbody", {}, ...lines));
+    };
+    const shown = [
+      measures.length ? make("table", { class: "values" }, make("tbody", {}, ...measures)) : null,
+      clip.source ? events(clip.source, "Heard in the source") : null,
+      events(clip.sound, clip.source ? "Heard in the edited clip" : "Heard"),
+    ].filter(Boolean);
+    if (!shown.length) return null;
+    return make("details", { class: "fold numbers" }, make("summary", {}, "Numbers"), make("div", { class: "tables" }, ...shown));
+  }
+
+  /** A hue for every label, the same in source and edited clip, where nothing is asked for. */
+  function labelHues(clip) {
+    const labels = clip.asked.length ? [] : [clip.source, clip.sound].flatMap((sound) => sound?.heard.map(([label]) => label) ?? []);
+    return new Map([...new Set(labels)].map((label, index) => [label, hue(index)]));
+  }
+
+  /** Picture, lanes and player of one sound. */
+  function screenOf(clip, sound, name, span, hues) {
+    const answered = answers(clip, sound);
+    const screen = make("div", { class: "screen" });
+    const fault = make("p", { class: "fault", role: "status", hidden: "hidden" });
+    const where = name ? `Position in the ${name.toLowerCase()} clip` : "Position in the clip";
+    const surface = make("div", { class: "surface", role: "slider", tabindex: "0", "aria-label": where });
+    const ticks = make("div", { class: "axis", "aria-hidden": "true" });
+    const deck = player(screen, sound, name, span, surface, ticks, fault);
+    screen.append(deck.deck, picture(sound, span));
+    if (span) {
+      const missing = clip.scored && sound === clip.sound;
+      lanes(screen, answered, span, { missing, hues, open: Boolean(clip.source) });
+      pins(surface, answered.asked, span);
+      axis(ticks, span);
+    }
+    screen.append(ticks, surface);
+    return { screen, fault, ...deck };
   }
 
   /** Build the card of a clip; `siblings` is how many clips share its sample id. */
   earwitness.card = (clip, siblings) => {
-    const { asked, others } = answers(clip);
+    const { verdicts, systems } = earwitness.run;
+    const [, verdict, tone] = verdicts.find(([name]) => name === clip.verdict) ?? ["", plain(clip.verdict), "plain"];
     const cause = clip.kind || (clip.verdict === "unheard" ? clip.reason : "");
-    const badge = (VERDICTS[clip.verdict] ?? plain(clip.verdict)) + (cause ? `: ${plain(cause)}` : "");
-    const caption = make("h3", { class: "caption", id: `caption-${clip.id}`, dir: "auto" }, clip.caption || "(no caption)");
-    const fault = make("p", { class: "fault", role: "status", hidden: "hidden" });
+    const badge = verdict + (cause ? `: ${plain(cause)}` : "");
+    // An edit may be asked for by its instruction alone, which then stands in the caption's place.
+    const [[head, caption], ...texts] = clip.caption || !clip.texts.length ? [["", clip.caption || "(no caption)"], ...clip.texts] : clip.texts;
     const why = clip.detail || plain(clip.reason);
 
-    const last = Math.max(0, ...clip.heard.map(([, , offset]) => offset));
-    const span = clip.seconds || last;
-    const screen = make("div", { class: "screen" });
-    const surface = make("div", { class: "surface", role: "slider", tabindex: "0", "aria-label": "Position in the clip" });
-    const ticks = make("div", { class: "axis", "aria-hidden": "true" });
-    const { deck, toggle } = player(screen, clip, surface, ticks, fault);
-    screen.append(deck, picture(clip));
-    if (span) {
-      lanes(screen, clip, asked, others, span);
-      pins(surface, asked, span);
-      axis(ticks, span);
-    }
-    screen.append(ticks, surface);
+    const sounds = clip.source ? [[clip.source, "Source"], [clip.sound, "Edited"]] : [[clip.sound, ""]];
+    const longest = Math.max(...sounds.map(([sound]) => sound.seconds ?? 0));
+    const last = Math.max(0, ...sounds.flatMap(([sound]) => sound.heard.map(([, , offset]) => offset)));
+    const hues = labelHues(clip);
+    const screens = sounds.map(([sound, name]) => screenOf(clip, sound, name, longest || last, hues));
+    let current = screens[0];
+    for (const screen of screens) screen.audio.addEventListener("play", () => (current = screen));
 
     const card = make(
       "article",
-      { class: `clip ${clip.verdict}`, id: `clip-${clip.id}`, tabindex: "-1", "aria-labelledby": `caption-${clip.id}` },
+      { class: `clip tone-${tone}`, id: `clip-${clip.id}`, tabindex: "-1", "aria-labelledby": `caption-${clip.id}` },
       make(
         "p",
         { class: "top" },
         make("span", { class: "badge" }, badge),
-        make("a", { class: "system", href: address({ system: clip.system }), dir: "auto" }, clip.system),
+        make("a", { class: "system", href: address({ system: clip.system }), dir: "auto" }, systems.find(([name]) => name === clip.system)?.[1] ?? clip.system),
         make("span", { class: "id", title: "sample id" }, make("bdi", {}, clip.sample)),
         make("a", { class: "link", href: `#clip-${clip.id}`, title: "Link to this clip" }, `#${clip.id}`),
       ),
-      caption,
+      make("h3", { class: "caption", id: `caption-${clip.id}`, dir: "auto" }, head ? make("small", {}, `${head} `) : null, caption),
       clip.reversed ? make("p", { class: "reversed" }, "Reversed: ", make("bdi", {}, clip.reversed)) : null,
+      pairs("texts", texts),
       why ? make("p", { class: "why" }, make("bdi", {}, why)) : null,
-      asked.length ? askedOrder(asked) : null,
-      screen,
-      fault,
+      marks(clip),
+      clip.tags.length ? make("ul", { class: "tags", "aria-label": "Tags" }, ...clip.tags.map((tag) => make("li", {}, make("a", { href: address({ q: tag }), dir: "auto" }, tag)))) : null,
+      clip.asked.length ? askedOrder(answers(clip, clip.sound).asked) : null,
+      ...screens.flatMap(({ screen, fault }) => [screen, fault]),
       clip.warnings.length ? make("ul", { class: "warnings" }, ...clip.warnings.map((text) => make("li", {}, text))) : null,
       make(
         "div",
         { class: "foot" },
         details(clip),
-        siblings > 1 ? make("a", { href: address({ sample: clip.sample }) }, `Same prompt, other systems (${siblings - 1})`) : null,
-        make("a", { href: clip.src, title: clip.file }, "Sound file"),
+        siblings > 1 ? make("a", { href: address({ sample: clip.sample }) }, `Same sample, other systems (${siblings - 1})`) : null,
+        ...sounds.map(([sound, name]) => make("a", { href: sound.src, title: sound.file }, name ? `${name} file` : "Sound file")),
       ),
     );
-    card.playOrPause = toggle;
+    card.playOrPause = () => current.toggle();
+    card.switchSound = () => {
+      const other = screens.find((screen) => screen !== current);
+      other?.play(current.at());
+    };
     return card;
   };
 })();

@@ -3,13 +3,6 @@
 
 (() => {
   const PAGE = 50;
-  const VERDICTS = [
-    ["", "All"],
-    ["right", "Right"],
-    ["wrong", "Wrong"],
-    ["not_applicable", "Not applicable"],
-    ["unheard", "Unheard"],
-  ];
   const FACETS = ["system", "verdict", "kind", "reason"];
   const ALL = { system: "", verdict: "", kind: "", reason: "", sample: "", q: "" };
 
@@ -22,10 +15,12 @@
   const plain = (name) => name.replaceAll("_", " ");
   const amount = (n) => n.toLocaleString("en-GB");
 
+  const names = new Map(run.systems);
   const samples = new Map();
   for (const clip of clips) {
     samples.set(clip.sample, (samples.get(clip.sample) ?? 0) + 1);
-    clip.text = [clip.caption, clip.reversed, clip.sample, clip.system, `#${clip.id}`].join("\n").toLowerCase();
+    const words = [clip.caption, clip.reversed, ...clip.texts.map(([, text]) => text), ...clip.tags];
+    clip.text = [...words, clip.sample, clip.system, names.get(clip.system), `#${clip.id}`].join("\n").toLowerCase();
   }
 
   let filters = { ...ALL };
@@ -57,17 +52,21 @@
 
   function buildFilters() {
     const verdicts = form.querySelector(".verdicts");
-    for (const [value, text] of VERDICTS) {
+    const given = new Set(clips.map((clip) => clip.verdict));
+    const usual = run.verdicts.length - 2; // the last two are not the task's own, and shown where they occur
+    const offered = run.verdicts.filter(([name], index) => index < usual || given.has(name));
+    for (const [value, text] of [["", "All"], ...offered]) {
       const label = document.createElement("label");
       const input = document.createElement("input");
       Object.assign(input, { type: "radio", name: "verdict", value });
       const count = document.createElement("small");
-      label.className = value || "all";
+      label.dataset.verdict = value;
       label.append(input, text, " ", count);
       verdicts.append(label);
     }
     const values = (facet) => [...new Set(clips.map((clip) => clip[facet]))].filter(Boolean);
-    const systems = values("system").sort((a, b) => run.systems.indexOf(a) - run.systems.indexOf(b));
+    const known = [...names.keys()];
+    const systems = values("system").sort((a, b) => known.indexOf(a) - known.indexOf(b));
     for (const [facet, names] of [["system", systems], ["kind", values("kind").sort()], ["reason", values("reason").sort()]]) {
       form.elements[facet].append(new Option("", ""), ...names.map((name) => new Option("", name)));
       form.elements[facet].closest("label").hidden = !names.length;
@@ -78,7 +77,7 @@
     for (const facet of ["system", "kind", "reason"]) {
       const select = form.elements[facet];
       for (const option of select.options) {
-        const name = facet === "system" ? option.value : plain(option.value);
+        const name = facet === "system" ? (names.get(option.value) ?? option.value) : plain(option.value);
         const n = option.value ? (counts[facet].get(option.value) ?? 0) : total[facet];
         const short = name.length > 60 ? `${name.slice(0, 60)}…` : name;
         option.textContent = `${short || "any"} (${amount(n)})`;
@@ -94,7 +93,7 @@
     if (form.elements.q.value.trim() !== filters.q) form.elements.q.value = filters.q;
   }
 
-  /** One prompt across systems: which prompt, how to leave, how to reach its neighbours. */
+  /** One sample across systems: which one, how to leave, how to reach its neighbours. */
   function showPrompt() {
     prompt.hidden = !filters.sample;
     list.classList.toggle("compare", Boolean(filters.sample));
@@ -110,10 +109,10 @@
     const name = document.createElement("span");
     const id = document.createElement("bdi");
     id.textContent = filters.sample;
-    name.append("Prompt ", id, " in every system");
+    name.append("Sample ", id, " in every system");
     prompt.replaceChildren(name);
-    if (at > 0) prompt.append(link("‹ Previous prompt", { sample: ids[at - 1] }));
-    if (at >= 0 && at + 1 < ids.length) prompt.append(link("Next prompt ›", { sample: ids[at + 1] }));
+    if (at > 0) prompt.append(link("‹ Previous sample", { sample: ids[at - 1] }));
+    if (at >= 0 && at + 1 < ids.length) prompt.append(link("Next sample ›", { sample: ids[at + 1] }));
     prompt.append(link("All clips", { verdict: "" }));
   }
 
@@ -197,6 +196,8 @@
       if (!card || event.target.closest("button, a, summary")) return;
       event.preventDefault();
       card.playOrPause();
+    } else if (event.key === "s") {
+      (event.target.closest(".clip") ?? current)?.switchSound();
     } else if (event.key === "j" || event.key === "k") {
       const from = event.target.closest(".clip") ?? current;
       if (event.key === "j" && from && !from.nextElementSibling && !more.hidden) addPage();
