@@ -11,8 +11,10 @@ from typing import Any
 
 from earwitness.report.cells import one_line
 from earwitness.report.tables import key_spec, low_coverage, markdown_text
+from earwitness.tasks import independence
 from earwitness.tasks.rows import Summary
 from earwitness.tasks.summary import ALPHA
+from earwitness.tasks.task import BLIND, SEED
 
 
 def paragraph(summary: Summary, facts: Mapping[str, Any]) -> str:
@@ -21,8 +23,9 @@ def paragraph(summary: Summary, facts: Mapping[str, Any]) -> str:
     Args:
         facts: Any of ``command``, ``date``, ``versions`` (by package), ``seed``, ``repeats``,
             ``listener`` (any of ``name``, ``version``, ``settings``, ``resolution_s``, ``detector``),
-            ``prompt_hashes`` (by question), ``level``, ``draws``, ``calibration`` (what is known of the
-            listener's own accuracy, in words).
+            ``prompt_hashes`` (by question), ``ask`` (a way of tasks.task.WAYS), ``served`` (answers by
+            model), ``usage`` (counts summed), ``cost_usd``, ``generator_encoder`` (empty if not named),
+            ``level``, ``draws``, ``calibration`` (what is known of the listener's own accuracy, in words).
 
     Returns:
         One paragraph, then the command and the versions to reproduce it.
@@ -39,7 +42,8 @@ def paragraph(summary: Summary, facts: Mapping[str, Any]) -> str:
     if facts.get("command"):
         blocks.append(f"Command: {_code(str(facts['command']))}")
     if listener.get("settings"):
-        blocks.append(f"Listener settings: {_listed(listener['settings'])}.")
+        given = {name: value for name, value in listener["settings"].items() if value not in (None, "")}
+        blocks.append(f"Listener settings: {_listed(given)}.")
     if facts.get("versions"):
         blocks.append(f"Versions: {_listed(facts['versions'])}.")
     return "\n\n".join(blocks) + "\n"
@@ -48,25 +52,88 @@ def paragraph(summary: Summary, facts: Mapping[str, Any]) -> str:
 def _hearing(summary: Summary, facts: Mapping[str, Any], listener: Mapping[str, Any]) -> list[str]:
     version = f" (version {markdown_text(str(listener['version']))})" if listener.get("version") else ""
     when = f" on {markdown_text(str(facts['date']))}" if facts.get("date") else ""
-    name = markdown_text(str(listener.get("name") or summary.listener))
-    said = [f"Clips of {_count(len(summary.rows), 'system')} were heard by {name}{version}{when}."]
-    detector = listener.get("detector")
-    if detector is True:
+    ear = str(listener.get("name") or summary.listener)
+    said = [
+        f"Clips of {_count(len(summary.rows), 'system')} were heard by {markdown_text(ear)}{version}{when}."
+    ]
+    judge = listener.get("detector") is False
+    if judge:
+        said += _judging(summary.task, facts, listener)
+    elif listener.get("detector") is True:
         said.append(
             "It is a sound event detector: it hears each clip once, reports labelled events with times and "
             "never sees a caption."
         )
-    elif detector is False:
-        said.append("It is a judge: it hears the clip and reads the caption it is asked about.")
     if listener.get("resolution_s") is not None:
         said.append(f"Onsets closer than {listener['resolution_s']:g} s count as simultaneous.")
     if facts.get("prompt_hashes"):
-        said.append(f"Hashes of its prompts: {_listed(facts['prompt_hashes'])}.")
+        hashes = {question: str(text)[:16] for question, text in facts["prompt_hashes"].items()}
+        said.append(f"Hashes of its prompts: {_listed(hashes)}.")
     if facts.get("repeats") is not None:
-        times = "once" if facts["repeats"] == 1 else f"{facts['repeats']} times"
-        said.append(f"Every clip was heard {times}.")
+        said.append(_repeats(facts["repeats"], judge))
     said.append("The listener was told neither the systems' names nor any path.")
+    if facts.get("generator_encoder") is not None:
+        said.append(markdown_text(independence.statement(ear, facts["generator_encoder"])[1]))
     return said
+
+
+_JUDGES = {
+    "edit": "it hears the source and the edited clip and reads what the edit was to do.",
+    "label": "it hears each clip and reads nothing about it.",
+}
+"""What a judge of each task hears and reads; of the others, the caption."""
+
+_WAYS = {
+    BLIND: (
+        "Asked blind, it first lists what it hears without any caption; that list goes with the caption and "
+        "with its reversal, so neither can have coloured it."
+    ),
+    SEED: "The caption is in sight while it lists what it hears, so the list may be coloured by it.",
+}
+
+
+def _judging(task: str, facts: Mapping[str, Any], listener: Mapping[str, Any]) -> list[str]:
+    """Which model judged, how it was asked, what it cost, and whether sound is known to have arrived."""
+    told = _JUDGES.get(task, "it hears the clip and reads the caption it is asked about.")
+    said = [f"It is a judge: {told}"]
+    if task == "order":
+        said += [_WAYS[way] for way in [facts.get("ask")] if way in _WAYS]
+        said.append(
+            "Recall, precision and order were also computed from the events it lists, by rule, and stand "
+            "beside its own."
+        )
+    settings = listener.get("settings") or {}
+    if settings.get("temperature") is not None:
+        budget = settings.get("thinking_tokens")
+        thinking = "left to the model" if budget is None else f"{budget} tokens"
+        said.append(f"Its temperature was {settings['temperature']:g}, its thinking budget {thinking}.")
+    served = facts.get("served") or {}
+    if served:
+        models = ", ".join(
+            f"{markdown_text(model)} ({_count(count, 'answer')})" for model, count in served.items()
+        )
+        said.append(f"The server named what answered: {models}.")
+        tokens = (facts.get("usage") or {}).get("input_audio_tokens", 0)
+        said.append(
+            f"Its usage counts {tokens:,.0f} audio tokens: sound arrived."
+            if tokens
+            else "Its usage counts no audio tokens, so that sound arrived is not confirmed by it."
+        )
+    if facts.get("cost_usd") is not None:
+        said.append(f"The answers cost {facts['cost_usd']:.2f} USD at the prices known.")
+    return said
+
+
+def _repeats(repeats: int, judge: bool) -> str:
+    times = "once" if repeats == 1 else f"{repeats} times"
+    if not judge:
+        return f"Every clip was heard {times}."
+    if repeats == 1:
+        return "Everything was asked once, so how far its answers vary is not known."
+    return (
+        f"Everything was asked {times}, each in a call of its own; numbers are means over these repeats, and "
+        "verdicts go by the majority."
+    )
 
 
 def _items(summary: Summary) -> list[str]:
