@@ -20,8 +20,13 @@ from earwitness.errors import InputFaults, UserError
 NAMES = ("system", "sample_id", "prompt_id", "pair_id")
 """Columns that hold names: spaces around them are dropped, and JSON may give them as integers."""
 
-ALIASES = {"audio": ("file_name",)}
+NUMBERS = ("edit_start_s", "edit_end_s")
+"""Columns that hold numbers, which JSON may give as such; their reader checks the text."""
+
+ALIASES: Mapping[str, tuple[str, ...]] = {"audio": ("file_name",)}
 """Other names under which a column of ours is known."""
+
+_KINDS: Mapping[str, tuple[type, ...]] = dict.fromkeys(NAMES, (int,)) | dict.fromkeys(NUMBERS, (int, float))
 
 Row = tuple[int, Mapping[str, object]]
 
@@ -36,7 +41,11 @@ class Table:
     faults: list[str]
 
     def choose(
-        self, required: Sequence[str], optional: Sequence[str], rename: Mapping[str, str]
+        self,
+        required: Sequence[str],
+        optional: Sequence[str],
+        rename: Mapping[str, str],
+        aliases: Mapping[str, tuple[str, ...]] = ALIASES,
     ) -> dict[str, str]:
         """Our name to theirs for each column that is present, by ``rename``, our own name or an alias.
 
@@ -54,7 +63,7 @@ class Table:
                 self.faults.append(f"--map {ours}={theirs}: no such column{near(theirs, self.columns)}")
         chosen = {}
         for ours in known:
-            names = (rename[ours],) if ours in rename else (ours, *ALIASES.get(ours, ()))
+            names = (rename[ours],) if ours in rename else (ours, *aliases.get(ours, ()))
             present = [name for name in names if name in self.columns]
             if present:
                 chosen[ours] = present[0]
@@ -83,7 +92,7 @@ class Table:
                 value = values.get(theirs, None)
                 if value is None:
                     value = ""
-                elif ours in NAMES and isinstance(value, int) and not isinstance(value, bool):
+                elif isinstance(value, _KINDS.get(ours, ())) and not isinstance(value, bool):
                     value = str(value)
                 fault = text_fault(value)
                 if theirs not in values and ours in required:

@@ -3,6 +3,7 @@
 from earwitness.questions.alignment import ALIGNMENT, ALIGNMENT_AFTER_LISTENING
 from earwitness.questions.base import Question
 from earwitness.questions.edit import EDIT, EDIT_EXCHANGED
+from earwitness.questions.edit_measures import EDIT_MEASURES
 from earwitness.questions.events import EVENTS
 from earwitness.questions.label import LABEL
 from earwitness.questions.listen import LISTEN
@@ -17,6 +18,7 @@ QUESTIONS: dict[str, Question] = {
         ALIGNMENT_AFTER_LISTENING,
         EDIT,
         EDIT_EXCHANGED,
+        EDIT_MEASURES,
         LABEL,
         QUALITY,
     )

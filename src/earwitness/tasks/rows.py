@@ -1,6 +1,6 @@
 """What a task hands to the report: one row per item, one per system, one per pair of systems."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from earwitness.events import Event
@@ -125,6 +125,7 @@ class Measures:
         compared: Metrics for which systems are tested against each other; the key metric by default.
         verdicts: Verdicts of a scored item and how the page names them, the good ones first.
         kinds: Kinds of error and what each means, in the order in which they are listed.
+        remarks: Notes for the reader that follow from the systems' numbers.
     """
 
     specs: tuple[MetricSpec, ...]
@@ -133,6 +134,7 @@ class Measures:
     compared: tuple[str, ...] = ()
     verdicts: Mapping[str, str] = field(default_factory=dict)
     kinds: Mapping[str, str] = field(default_factory=dict)
+    remarks: "Callable[[Sequence[SystemRow]], Sequence[str]]" = lambda systems: ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,8 @@ def reworded(questions: Sequence[Question], prompts: Mapping[str, str]) -> list[
             raise UserError(f"the question {name!r} is not asked in this run.", f"Asked: {', '.join(names)}.")
         if not QUESTIONS[name].prompt:
             raise UserError(f"the question {name!r} has no prompt.", "Prompts are for judges, not detectors.")
-    return [q.with_prompt(prompts[q.name]) if q.name in prompts else q for q in questions]
+    own = {q.name: prompts.get(q.name, prompts.get(q.words_of)) for q in questions}
+    return [q if (words := own[q.name]) is None else q.with_prompt(words) for q in questions]
 
 
 def questions(ledger: Ledger) -> dict[str, Question]:

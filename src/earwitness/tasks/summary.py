@@ -100,7 +100,7 @@ def summarise(
         measures=measures,
         rows=systems,
         comparisons=comparisons,
-        notes=_notes(systems, measured, manifest_notes, unclaimed),
+        notes=(*_notes(systems, measured, manifest_notes, unclaimed), *measures.remarks(systems)),
     )
 
 
@@ -185,9 +185,7 @@ def _notes(
             f"Measured: {measured}"
         )
     else:
-        notes.append(
-            "The intervals show sampling alone; this listener's own order accuracy has not been measured."
-        )
+        notes.append("The intervals show sampling alone; this listener's own accuracy has not been measured.")
     if systems and not any(row.scored for row in systems) and any(row.unheard for row in systems):
         notes.append(
             "Nothing could be scored. `earwitness prompts check` says which captions the listener can judge; "
@@ -201,9 +199,9 @@ def _notes(
         if row.scored and row.coverage is not None and row.coverage < LOW_COVERAGE
     ]
     if unstated:
-        notes.append(f"Unscored, because no item states an order: {', '.join(unstated)}.")
+        notes.append(f"Unscored, because no item is applicable: {', '.join(unstated)}.")
     if unheard:
-        notes.append(f"Unscored, because every item that states an order was unheard: {', '.join(unheard)}.")
+        notes.append(f"Unscored, because every applicable item was unheard: {', '.join(unheard)}.")
     if partly:
         notes.append(f"Only part of the applicable items were scored: {'; '.join(partly)}.")
     return tuple(notes)

@@ -1,0 +1,136 @@
+"""The source clips of a set of edits: the same for every system, and the baselines made of them."""
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from earwitness import audio
+from earwitness.errors import InputFaults, UnusableAudio, UserError
+from earwitness.ledger.keys import file_hash
+from earwitness.manifest import Item, Manifest
+from earwitness.manifest.table import listing
+
+IDENTITY, UNRELATED = "identity", "unrelated"
+BASELINES = {
+    IDENTITY: "returns the source clip unchanged",
+    UNRELATED: "returns the source clip of another sample",
+}
+"""Systems that did no work, judged like the others."""
+
+
+def check_sources(manifest: Manifest) -> None:
+    """Make sure that every system edited the same sound: systems with different sources cannot be compared.
+
+    Two sources are the same sound if they are the same file, have the same bytes, or decode to the same
+    samples (a wav file and its lossless copy). A source that cannot be read is left to the run, which
+    says so of its items.
+
+    Raises:
+        InputFaults: Naming each sample whose systems have different sources, and which.
+    """
+    samples: dict[str, list[Item]] = {}
+    for item in manifest.items:
+        samples.setdefault(item.sample_id, []).append(item)
+    faults = []
+    for sample_id, items in samples.items():
+        sounds = _sounds(items)
+        if len(sounds) > 1:
+            told = "; ".join(
+                f"{_source(group[0])} ({listing(item.system for item in group)})" for group in sounds
+            )
+            faults.append(f"sample {sample_id!r} has {len(sounds)} different source sounds: {told}")
+    if faults:
+        raise InputFaults(
+            f"{manifest.source}: systems that edited different sources cannot be compared",
+            faults,
+            "Give every system the same source clip, or give different sources different sample_ids.",
+        )
+
+
+def with_baselines(manifest: Manifest, seed: int) -> Manifest:
+    """The manifest with two systems more, ``identity`` and ``unrelated``, that have every sample.
+
+    ``identity`` returns the source unchanged. ``unrelated`` returns the source of another sample, drawn
+    by seed among the samples before it, and of other bytes; so samples added at the end change nothing
+    that was drawn before. The texts are those of the first row of a sample.
+
+    Raises:
+        UserError: If a system has one of these names, or all samples have the same sound.
+    """
+    taken = sorted({item.system for item in manifest.items} & BASELINES.keys())
+    if taken:
+        raise UserError(
+            f"the manifest has a system {taken[0]!r}, which is the name of a baseline.",
+            "Rename it, or leave the baselines out.",
+        )
+    firsts: dict[str, Item] = {}
+    for item in manifest.items:
+        firsts.setdefault(item.sample_id, item)
+    samples = list(firsts.values())
+    sounds = [_content(item) for item in samples]
+    added = [replace(item, system=IDENTITY, audio=_source(item)) for item in samples]
+    for index, item in enumerate(samples):
+        other = _unrelated(sounds, index, seed, item.sample_id)
+        if other is None:
+            raise UserError(
+                "every sample has the same source sound, so no clip is unrelated to another.",
+                "Leave the baselines out, or give samples with different sources.",
+            )
+        added.append(replace(item, system=UNRELATED, audio=_source(samples[other])))
+    notes = [f"{name} is a baseline: it {what}" for name, what in BASELINES.items()]
+    return Manifest((*manifest.items, *added), (*manifest.notes, *notes), manifest.source)
+
+
+def _sounds(items: Iterable[Item]) -> list[list[Item]]:
+    """Items grouped by the sound of their source; those whose source cannot be read left out."""
+    groups = _grouped([[item] for item in items], lambda item: str(_source(item).resolve()))
+    if len(groups) > 1:
+        groups = _grouped(groups, lambda item: _hash_of_bytes(_source(item)))
+    if len(groups) > 1:
+        groups = _grouped(groups, lambda item: _hash_of_samples(_source(item)))
+    return groups
+
+
+def _grouped(groups: list[list[Item]], key: Callable[[Item], str | None]) -> list[list[Item]]:
+    """Groups with one key joined; groups without a key left out."""
+    joined: dict[str, list[Item]] = {}
+    for group in groups:
+        name = key(group[0])
+        if name is not None:
+            joined.setdefault(name, []).extend(group)
+    return list(joined.values())
+
+
+def _hash_of_bytes(path: Path) -> str | None:
+    try:
+        return file_hash(path)
+    except OSError:
+        return None
+
+
+def _hash_of_samples(path: Path) -> str | None:
+    try:
+        return audio.read(path).pcm_hash
+    except UnusableAudio:
+        return None
+
+
+def _content(item: Item) -> str:
+    path = _source(item)
+    return _hash_of_bytes(path) or str(path)
+
+
+def _unrelated(sounds: list[str], index: int, seed: int, sample_id: str) -> int | None:
+    """Which sample's source stands in for a sample's own; None if all have the same sound."""
+    before = [k for k in range(index) if sounds[k] != sounds[index]]
+    if before:
+        draw = hashlib.sha256(f"{seed} {UNRELATED} {sample_id}".encode()).digest()
+        return before[int.from_bytes(draw[:8]) % len(before)]
+    return next((k for k in range(index, len(sounds)) if sounds[k] != sounds[index]), None)
+
+
+def _source(item: Item) -> Path:
+    if item.source_audio is None:
+        raise UserError(f"sample {item.sample_id!r} has no source clip.", "Add a column source_audio.")
+    return item.source_audio
