@@ -6,9 +6,9 @@ from typing import Any
 
 from earwitness.errors import UserError
 from earwitness.listeners.base import Listener
-from earwitness.listeners.llm import LlmOptions
+from earwitness.listeners.llm import PROVIDERS, Llm, LlmOptions, near_name
 
-NAMES = ("yamnet", "scripted:FILE", "google:MODEL", "openai:MODEL")
+NAMES = ("yamnet", "scripted:FILE", "google:MODEL", "google-vertex:MODEL", "openai:MODEL")
 
 
 def open_listener(
@@ -45,6 +45,10 @@ def open_listener(
         if not argument:
             raise UserError("listener 'scripted' needs a file.", "Write it as scripted:answers.jsonl.")
         return Scripted(Path(argument))
+    if kind in PROVIDERS:
+        return Llm(name, llm)
+    if model := near_name(name):
+        raise UserError(f"there is no listener {name!r}.", f"Did you mean {model!r}?")
     near = difflib.get_close_matches(kind, [n.partition(":")[0] for n in NAMES], n=1)
     hint = f"Did you mean {near[0]!r}? " if near else ""
     raise UserError(f"there is no listener {name!r}.", f"{hint}Known: {', '.join(NAMES)}.")

@@ -1,7 +1,40 @@
-"""An audio LLM as a listener, through pydantic-ai: Gemini, OpenAI, and any compatible server."""
+"""An audio LLM as a listener, through pydantic-ai: Gemini, OpenAI, and any compatible server.
 
+Importing this module imports no provider client (those take seconds): they come in with the first call.
+
+Conventions
+-----------
+A call sends the question's words, then every clip under its name and length as PCM16 mono WAV. Nothing
+else is sent: no path, no name of a file or a system. What an answer counts as is decided in
+:mod:`earwitness.listeners.llm_ask`, what a failure counts as in :mod:`earwitness.listeners.llm_faults`.
+"""
+
+import difflib
+import logging
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal
+from importlib.util import find_spec
+from typing import Any, Literal
+
+from earwitness.errors import MissingExtra, UserError
+from earwitness.listeners import llm_cost
+from earwitness.listeners.base import Call, Hearing, Needs, Unheard
+from earwitness.listeners.llm_schema import flat_schema, prompted
+from earwitness.listeners.llm_secrets import Secrets, without_credentials
+from earwitness.listeners.llm_sound import Encoder, introduced
+from earwitness.questions import QUESTIONS
+from earwitness.questions.base import Question
+
+log = logging.getLogger(__name__)
+
+CODE_VERSION = "1"
+"""Changed whenever the same call would be asked, or its answer read, in another way."""
+
+MIN_S, MAX_S = 0.1, 600.0
+"""Shorter clips have nothing to judge; longer ones do not go into one request at any useful rate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -9,18 +42,22 @@ class LlmOptions:
     """How an LLM is asked. The first six enter every content key; the others only pace the calls.
 
     Attributes:
-        base_url: An OpenAI-compatible server to ask instead of the provider's own; empty for that one.
+        base_url: Another server to ask than the provider's own: one that is compatible with OpenAI
+            (``openai:...``) or speaks Gemini's format (``google:...``); empty for the provider's own.
         output: ``native`` asks for the reply's JSON schema, ``prompted`` describes it in the prompt, for
             servers that take no schema. The reply is validated in the same way.
         rate_hz: Rate at which the sound is sent, as PCM16 mono WAV.
         temperature: 0 to 2; 0 to 0.2 is meant for judging.
         max_tokens: Longest reply, thinking included.
-        thinking_tokens: Budget for thinking; None for the model's own default.
+        thinking_tokens: Budget for thinking (Gemini only); None for the model's own default.
         in_flight: Most calls under way at a time.
-        requests_per_minute, audio_s_per_minute: Quotas; None for no limit.
+        requests_per_minute, audio_s_per_minute: Quotas; None for no limit. Every attempt counts.
         timeout_s: How long a reply may take.
         attempts: How often a call is tried that fails in transport.
         price: Dollars for a million tokens of text, of audio and of output, where the price is not known.
+
+    Raises:
+        UserError: Naming the option and its range, if a value is of no use.
     """
 
     base_url: str = ""
@@ -35,3 +72,253 @@ class LlmOptions:
     timeout_s: float = 120.0
     attempts: int = 6
     price: tuple[float, float, float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.base_url:
+            without_credentials(self.base_url)
+        if self.output not in ("native", "prompted"):
+            raise UserError(f"output must be native or prompted, not {self.output!r}.")
+        for name, least, most in (
+            ("rate_hz", 8000, 48000),
+            ("temperature", 0, 2),
+            ("max_tokens", 1, math.inf),
+            ("thinking_tokens", 0, math.inf),
+            ("in_flight", 1, math.inf),
+            ("requests_per_minute", 1, math.inf),
+            ("audio_s_per_minute", 1, math.inf),
+            ("timeout_s", 0.001, math.inf),
+            ("attempts", 1, math.inf),
+        ):
+            value = getattr(self, name)
+            if value is not None and not (least <= value <= most and math.isfinite(value)):
+                limits = f"{least:g} to {most:g}" if math.isfinite(most) else f"at least {least:g}"
+                raise UserError(f"{name} must be {limits}, not {value!r}.")
+        if self.price is not None and not (
+            len(self.price) == 3 and all(math.isfinite(one) and one >= 0 for one in self.price)
+        ):
+            raise UserError(
+                f"price must be three numbers of 0 or more, not {self.price!r}.",
+                "Give dollars for a million tokens of text, of audio and of output.",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """Where a model is asked.
+
+    Attributes:
+        title: Its name in messages.
+        client: The package that speaks to it, beside pydantic-ai.
+        keys: Environment variables that hold its key, the first that is set counts.
+    """
+
+    title: str
+    client: str
+    keys: tuple[str, ...]
+
+
+_GOOGLE_KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
+_VERTEX_SETTINGS = ("GOOGLE_CLOUD_PROJECT", "GOOGLE_APPLICATION_CREDENTIALS", *_GOOGLE_KEYS)
+
+PROVIDERS = {
+    "google": Provider("the Gemini API", "google.genai", _GOOGLE_KEYS),
+    "google-vertex": Provider("Vertex AI", "google.genai", _GOOGLE_KEYS),
+    "openai": Provider("OpenAI", "openai", ("OPENAI_API_KEY",)),
+}
+"""Providers by the first part of a listener's name."""
+
+
+class Llm:
+    """An audio LLM.
+
+    Args:
+        name: ``PROVIDER:MODEL``, the provider one of :data:`PROVIDERS`.
+        options: How it is asked.
+
+    Raises:
+        UserError: If the name is none, an option does not apply to the provider, or the extra ``llm``
+            is not installed.
+    """
+
+    known_labels: frozenset[str] = frozenset()
+    measured = ""
+
+    def __init__(self, name: str, options: LlmOptions | None = None) -> None:
+        self.name = name
+        self.options = options or LlmOptions()
+        self.provider, _, self.model = name.partition(":")
+        if self.provider not in PROVIDERS or not self.model.strip():
+            raise UserError(
+                f"{name!r} names no model.", "Write PROVIDER:MODEL, for example google:gemini-2.5-pro."
+            )
+        for package in ("pydantic_ai", "genai_prices", "aiolimiter", "tenacity", self._home.client):
+            if not _installed(package):
+                raise MissingExtra(f"{package.replace('_', '-')}, which {name!r} needs,", "llm")
+        if self.options.thinking_tokens is not None and self.provider == "openai":
+            raise UserError(
+                "thinking_tokens does not apply to openai:..., which has no such budget.",
+                "Leave it out; max_tokens limits thinking and reply together.",
+            )
+        if self.provider == "google-vertex" and self.options.base_url:
+            raise UserError("google-vertex:... has no base_url.", "Use google:... for another server.")
+
+    @property
+    def version(self) -> str:
+        return f"{self.model}-{CODE_VERSION}"
+
+    @property
+    def needs(self) -> Needs:
+        return Needs(
+            rate_hz=self.options.rate_hz,
+            min_s=MIN_S,
+            max_s=MAX_S,
+            resolution_s=1.0,  # Gemini counts time in whole seconds
+            questions=tuple(name for name, question in QUESTIONS.items() if question.prompt),
+            detector=False,
+            cost=self._cost_in_words(),
+            varies=True,
+        )
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What can change an answer; keys and credentials are not among it."""
+        options = self.options
+        return {
+            "base_url": without_credentials(options.base_url) if options.base_url else "",
+            "output": options.output,
+            "rate_hz": options.rate_hz,
+            "temperature": options.temperature,
+            "max_tokens": options.max_tokens,
+            "thinking_tokens": options.thinking_tokens,
+        }
+
+    def ready(self) -> None:
+        """Make sure that there is a key.
+
+        Raises:
+            UserError: Naming the variable to set.
+        """
+        if self.provider == "google-vertex":
+            if not any(os.environ.get(name) for name in _VERTEX_SETTINGS):
+                raise UserError(
+                    f"no credentials for {self._home.title}: none of {', '.join(_VERTEX_SETTINGS)} is set.",
+                    "Set GOOGLE_CLOUD_PROJECT (and GOOGLE_CLOUD_LOCATION), and log in with "
+                    "`gcloud auth application-default login`.",
+                )
+        elif not self._key and not (self.provider == "openai" and self.options.base_url):
+            raise UserError(
+                f"no key for {self._home.title}: {' or '.join(self._home.keys)} is not set.",
+                f"Set it, for example with: export {self._home.keys[0]}=...",
+            )
+        if self.provider == "openai" and not self.options.base_url and self.options.output == "native":
+            log.warning(
+                "OpenAI's audio models have been reported to refuse JSON schemas; if %s does, use "
+                "--output prompted",
+                self.model,
+            )
+
+    def expected(
+        self, question: Question, texts: Mapping[str, str], durations_s: Sequence[float]
+    ) -> Mapping[str, float]:
+        """What one call that is answered at once should use; see :mod:`earwitness.listeners.llm_cost`."""
+        words = question.words(texts) + "".join(
+            introduced(name, length) for name, length in zip(question.clip_names, durations_s, strict=True)
+        )
+        if self.options.output == "prompted":
+            words = prompted(words, flat_schema(question.reply))
+        return llm_cost.expected(self.provider, self.model, self.options, words, sum(durations_s))
+
+    def hear(self, calls: Iterable[Call]) -> Iterator[tuple[str, Hearing | Unheard]]:
+        """Answer every call as it is done, at most ``in_flight`` at a time; calls are drawn in the caller's
+        thread, when there is room for them.
+
+        Raises:
+            UserError: If the provider takes no call at all (key, model, credit), after the calls that
+                were already sent have been answered.
+        """
+        self.ready()
+        try:
+            from earwitness.listeners.llm_ask import Asker, Sound
+            from earwitness.listeners.llm_loop import Background
+        except ImportError as missing:
+            raise MissingExtra(f"a part of pydantic-ai ({missing})", "llm") from missing
+
+        encoder = Encoder(self.options.rate_hz)
+        secrets = Secrets([self._key, *self._credentials()])
+        asker = Asker(self.provider, self.model, self.options, self._key, secrets)
+        source = iter(calls)
+        waiting, more = 0, True
+        fault: BaseException | None = None
+        with Background(asker) as background:
+            while True:
+                while more and fault is None and waiting < self.options.in_flight:
+                    call = next(source, None)
+                    if call is None:
+                        more = False
+                    elif unheard := self._unfit(call):
+                        yield call.call_id, unheard
+                    else:
+                        sounds = [Sound(encoder.wav(clip), clip.duration_s) for clip in call.clips]
+                        background.submit(call.call_id, call.question, call.texts, sounds)
+                        waiting += 1
+                if not waiting:
+                    break
+                key, answer = background.done.get()
+                waiting -= 1
+                if isinstance(answer, BaseException):
+                    if fault is None:
+                        fault = answer
+                        background.drop_unsent()
+                elif answer is not None:
+                    yield key, answer
+        if fault is not None:
+            raise fault
+
+    @property
+    def _home(self) -> Provider:
+        return PROVIDERS[self.provider]
+
+    @property
+    def _key(self) -> str:
+        return next((found for name in self._home.keys if (found := os.environ.get(name, "").strip())), "")
+
+    def _credentials(self) -> list[str]:
+        """What in base_url must not be shown."""
+        rest = self.options.base_url.partition("://")[2].partition("/")[0]
+        user, at, _ = rest.rpartition("@")
+        return [user, *user.split(":")[1:]] if at else []
+
+    def _unfit(self, call: Call) -> Unheard | None:
+        """Why a call is not worth sending."""
+        if not call.question.prompt:
+            return Unheard("unsupported", f"{call.question.name!r} is a question for detectors")
+        for clip in call.clips:
+            length = f"{clip.duration_s:g} s; {self.name} hears {MIN_S:g} to {MAX_S:g} s"
+            if clip.duration_s < MIN_S:
+                return Unheard("too_short", length)
+            if clip.duration_s > MAX_S:
+                return Unheard("too_long", length)
+        return None
+
+    def _cost_in_words(self) -> str:
+        per_s = llm_cost.AUDIO_TOKENS_PER_S[self.provider]
+        where = "that server's own price" if self.options.base_url else "the provider's price"
+        return f"{where}; about {per_s:g} tokens a second of sound, see --estimate"
+
+
+def _installed(package: str) -> bool:
+    with suppress(ModuleNotFoundError):
+        return find_spec(package) is not None
+    return False
+
+
+def near_name(name: str) -> str:
+    """The model name that was probably meant by one without a provider; empty if that is not known."""
+    lowered = name.lower()
+    if lowered.startswith("gemini"):
+        return f"google:{name}"
+    if lowered.startswith(("gpt", "o1", "o3")):
+        return f"openai:{name}"
+    kind, colon, model = name.partition(":")
+    near = difflib.get_close_matches(kind.lower(), PROVIDERS, n=1)
+    return f"{near[0]}:{model}" if colon and near else ""

@@ -1,0 +1,111 @@
+"""What a failed request counts as: tried again, the end of a call, or the end of the run.
+
+The table is in docs/faults.md; tests write it from the fake server's faults.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_ai.exceptions import (
+    ModelAPIError,
+    ModelAuthenticationError,
+    ModelContextWindowExceededError,
+    ModelHTTPError,
+    ModelNotFoundError,
+    ModelQuotaExceededError,
+)
+
+from earwitness.errors import UserError
+from earwitness.listeners.llm import PROVIDERS, LlmOptions
+from earwitness.listeners.llm_secrets import Secrets, without_credentials
+
+_LONGEST = 500
+_SCHEMA_WORDS = ("response_format", "json_schema", "schema", "responsejsonschema", "guided")
+_FILTERED = ("content_filter", "content_policy_violation")
+
+
+class Failed(Exception):
+    """A call that cannot be answered, as the reason and detail of an Unheard."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason, self.detail = reason, detail
+
+
+def is_passing(fault: BaseException) -> bool:
+    """Whether another attempt may succeed."""
+    if isinstance(fault, ModelQuotaExceededError):
+        return False
+    if isinstance(fault, ModelHTTPError):
+        return fault.status_code in (408, 425, 429) or fault.status_code >= 500
+    return isinstance(fault, ModelAPIError | TimeoutError)
+
+
+def explain(
+    fault: ModelAPIError | TimeoutError,
+    provider: str,
+    model: str,
+    options: LlmOptions,
+    secrets: Secrets,
+) -> Failed | UserError:
+    """What is to be made of a fault that no further attempt will mend."""
+    if is_passing(fault):
+        tries = f" (attempt {options.attempts} of {options.attempts})" if options.attempts > 1 else ""
+        return Failed("transport", _said(fault, options, secrets) + tries)
+    assert isinstance(fault, ModelAPIError)
+    status = fault.status_code if isinstance(fault, ModelHTTPError) else 0
+    said = _said(fault, options, secrets)
+    home = without_credentials(options.base_url) if options.base_url else PROVIDERS[provider].title
+    variables = " or ".join(PROVIDERS[provider].keys)
+    if isinstance(fault, ModelQuotaExceededError) or status == 402:
+        return UserError(
+            f"{home} answers no more calls of this account: {said}",
+            "Raise its quota or credit, then give the same command again: what was heard is kept.",
+        )
+    if isinstance(fault, ModelAuthenticationError) or status in (401, 403):
+        return UserError(
+            f"{home} refused the key: {said}",
+            f"Check {variables}, and that it may use {model!r}; then give the same command again.",
+        )
+    if isinstance(fault, ModelNotFoundError) or status == 404:
+        near = getattr(fault, "suggested_model_id", None)
+        hint = f"Did you mean {near!r}? " if near else ""
+        where = "the model's name and --base-url" if options.base_url else "the model's name"
+        return UserError(f"{home} has no model {model!r}: {said}", f"{hint}Check {where}.")
+    if isinstance(fault, ModelContextWindowExceededError) or status == 413:
+        return Failed("too_long", said)
+    if fault.provider_error_code in _FILTERED:
+        return Failed("blocked", said)
+    lowered = said.lower()
+    if options.output == "native" and any(word in lowered for word in _SCHEMA_WORDS):
+        said += " (if it takes no JSON schema, use --output prompted)"
+    return Failed("unsupported", said)
+
+
+def _said(fault: ModelAPIError | TimeoutError, options: LlmOptions, secrets: Secrets) -> str:
+    """The server's own words, with its status, and without secrets."""
+    if isinstance(fault, TimeoutError):
+        return f"no answer within {options.timeout_s:g} s"
+    if isinstance(fault, ModelHTTPError):
+        words = f"{fault.status_code}: {_message(fault.body) or 'no message'}"
+    else:
+        root: BaseException = fault
+        while root.__cause__ is not None:
+            root = root.__cause__
+        words = f"{fault.message} ({type(root).__name__})"
+    words = " ".join(secrets.hide(words).split())
+    return words if len(words) <= _LONGEST else words[: _LONGEST - 3] + "..."
+
+
+def _message(body: object) -> str:
+    """The message in an error's body: providers put it in different places."""
+    if isinstance(body, Mapping):
+        found: Mapping[str, Any] = body
+        for key in ("error", "message", "detail"):
+            if found.get(key):
+                return _message(found[key])
+        return json.dumps(dict(found), default=str)
+    if isinstance(body, list | tuple):
+        return "; ".join(_message(one) for one in body)
+    return "" if body is None else str(body)
