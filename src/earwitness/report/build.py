@@ -140,21 +140,8 @@ def write(folder: Path, run: Run, options: Options, progress: Progress | None = 
     Raises:
         UserError: If a column or system is unknown.
     """
-    task, meta, hearer = run.task, run.meta, run.hearer
-    encoder = meta.get("generator_encoder", "")
     extra: dict[str, None] = {}
-    summary = summarise(
-        _noting(run.rows(), extra),
-        task.measures(hearer),
-        task=task.name,
-        listener=hearer.name + (" (unclaimed labels too)" if hearer.unclaimed else ""),
-        measured=meta["measured"],
-        manifest_notes=[*meta["notes"], *independence.warnings(hearer.name, encoder)],
-        unclaimed=hearer.unclaimed,
-        seed=meta["seed"],
-        level=options.level,
-        draws=options.draws,
-    )
+    summary = summary_of(run, _noting(run.rows(), extra), options)
     facts = _facts(run, options, summary.listener)
     with whole(folder / "summary.json") as part:
         tables.write_json(part, tables.summary_json(summary))
@@ -166,19 +153,37 @@ def write(folder: Path, run: Run, options: Options, progress: Progress | None = 
     figures.write_figures(summary, folder / "figures")
     write_text(folder / "protocol.md", protocol.paragraph(summary, facts))
     with whole(folder / "run.json") as part:
-        tables.write_json(part, {**meta, **run.used})
+        tables.write_json(part, {**run.meta, **run.used})
     write_items(folder / "items.csv", run.rows(), summary.specs, list(extra))
-    replies.write_replies(folder / "replies.csv", run.replies(), replies.fields(task, hearer))
+    replies.write_replies(folder / "replies.csv", run.replies(), replies.fields(run.task, run.hearer))
     page.write_page(
         folder,
         summary,
         run.rows(),
-        title=task.title,
+        title=run.task.title,
         facts=facts,
         spectrograms=options.spectrograms,
         progress=progress,
     )
     return summary
+
+
+def summary_of(run: Run, rows: Iterable[ItemRow], options: Options) -> Summary:
+    """Systems, comparisons and notes of a run, from its rows."""
+    meta, hearer = run.meta, run.hearer
+    encoder = meta.get("generator_encoder", "")
+    return summarise(
+        rows,
+        run.task.measures(hearer),
+        task=run.task.name,
+        listener=hearer.name + (" (unclaimed labels too)" if hearer.unclaimed else ""),
+        measured=meta["measured"],
+        manifest_notes=[*meta["notes"], *independence.warnings(hearer.name, encoder)],
+        unclaimed=hearer.unclaimed,
+        seed=meta["seed"],
+        level=options.level,
+        draws=options.draws,
+    )
 
 
 def _noting(rows: Iterable[ItemRow], extra: dict[str, None]) -> Iterator[ItemRow]:

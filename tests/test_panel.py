@@ -1,0 +1,132 @@
+"""Several listeners on the same clips: a run each, planted agreement found, rebuilt from the ledgers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from earwitness.api import panel, rebuild
+from earwitness.errors import UserError
+from earwitness.report import agreement
+from earwitness.report.build import Options
+from sounds import events_reply, manifest, noise, script
+
+CAPTION = "A dog barks followed by a cat meowing"
+RIGHT = events_reply(("Bark", 0.0, 0.1), ("Meow", 0.3, 0.4))
+WRONG = events_reply(("Meow", 0.0, 0.1), ("Bark", 0.3, 0.4))
+FEW = Options(spectrograms=0, draws=1000)
+SYSTEMS = {"good": 8, "fair": 5, "poor": 2}  # right items of ten
+
+
+def clips(folder: Path) -> tuple[Path, list[tuple[str, bool]]]:
+    """A manifest of three systems, and the PCM hash and truth of every clip."""
+    rows, truth = [], []
+    for system, right in SYSTEMS.items():
+        for index in range(10):
+            path = folder / system / f"{index}.wav"
+            truth.append((noise(path, len(truth)), index < right))
+            row = {"audio": str(path), "system": system, "sample_id": str(index), "caption": CAPTION}
+            rows.append(row | {"pair_id": f"pair{index}"})
+    return manifest(folder / "m.jsonl", rows), truth
+
+
+def listener(path: Path, truth: list[tuple[str, bool]], errs: int = 0) -> str:
+    """A detector that is wrong about every ``errs``-th clip."""
+    lines = [
+        {
+            "pcm_hash": h,
+            "question": "events",
+            "reply": RIGHT if right != bool(errs and i % errs == 0) else WRONG,
+        }
+        for i, (h, right) in enumerate(truth)
+    ]
+    return script(path, lines)
+
+
+def read(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def test_planted_agreement_is_found(tmp_path: Path) -> None:
+    path, truth = clips(tmp_path)
+    names = [listener(tmp_path / "a.jsonl", truth), listener(tmp_path / "b.jsonl", truth, errs=5)]
+    heard = panel("order", path, run=tmp_path / "run", listener=names, options=FEW)
+    assert sorted(p.name for p in (tmp_path / "run").iterdir()) == sorted(
+        ["agreement.json", "agreement.md", "index.html", "page", "summary.json", *map(agreement.slug, names)]
+    )
+    found = read(tmp_path / "run" / "agreement.json")
+    verdict = next(one for one in found["measured"] if one["name"] == "verdict")
+    # 6 of 30 verdicts differ. Of the 60, those of the first are 15 right; b turns clips 0, 5, ..., 25 over:
+    # clips 0, 5 (good), 10 (fair), 20 (poor) from right to wrong, 15 and 25 from wrong to right: 13 right.
+    right, n = 15 + 13, 60
+    expected = 1 - (n - 1) * (2 * 6) / (2 * right * (n - right))
+    assert verdict["alpha"]["items"] == 30
+    assert verdict["alpha"]["value"] == pytest.approx(expected)
+    assert verdict["alpha"]["low"] < expected < verdict["alpha"]["high"]
+    (pair,) = found["pairs"]
+    assert pair["verdicts"] == {"items": 30, "share": 0.8}
+    assert pair["ranks"]["systems"] == 3
+    assert pair["ranks"]["spearman"] == pytest.approx(1.0)
+    runs = read(tmp_path / "run" / "summary.json")["runs"]
+    assert [[row["toa"]["value"] for row in run["rows"]] for run in runs] == [
+        [0.8, 0.5, 0.2],
+        [0.6, 0.5, 0.2],
+    ]
+    assert set(heard.results) == set(names)
+    page = (tmp_path / "run" / "index.html").read_text(encoding="utf-8")
+    assert all(f"{agreement.slug(name)}/index.html" in page for name in names)
+
+
+def test_each_run_of_a_panel_is_whole_and_all_are_rebuilt(tmp_path: Path) -> None:
+    path, truth = clips(tmp_path)
+    names = [listener(tmp_path / f"{n}.jsonl", truth, errs=n) for n in (3, 4, 7)]
+    panel("order", path, run=tmp_path / "run", listener=names, options=FEW)
+    files = [p for p in (tmp_path / "run").rglob("*") if p.is_file() and "ledger" not in p.name]
+    before = {p: p.read_bytes() for p in files}
+    assert len(agreement.runs_of(tmp_path / "run")) == 3
+    assert agreement.runs_of(tmp_path / "run" / agreement.slug(names[0])) == {}
+    assert agreement.runs_of(tmp_path) == {}
+    for p in files:
+        p.unlink()
+    rebuild(tmp_path / "run", FEW)
+    assert {p: p.read_bytes() for p in files} == before
+    rebuild(tmp_path / "run" / agreement.slug(names[0]), FEW)
+
+
+def test_disagreement_by_chance_gives_nothing(tmp_path: Path) -> None:
+    path, truth = clips(tmp_path)
+    other = [(h, index % 2 == 0) for index, (h, _) in enumerate(truth)]
+    names = [listener(tmp_path / "a.jsonl", truth), listener(tmp_path / "b.jsonl", other)]
+    panel("order", path, run=tmp_path / "run", listener=names, options=FEW)
+    found = read(tmp_path / "run" / "agreement.json")
+    verdict = next(one for one in found["measured"] if one["name"] == "verdict")
+    assert verdict["alpha"]["low"] < 0 < verdict["alpha"]["high"]
+    assert found["pairs"][0]["ranks"]["spearman"] is None  # the second puts all systems level
+    assert "level" in (tmp_path / "run" / "agreement.md").read_text(encoding="utf-8")
+
+
+def test_one_listener_alone_cannot_agree(tmp_path: Path) -> None:
+    path, truth = clips(tmp_path)
+    name = listener(tmp_path / "a.jsonl", truth)
+    panel(
+        "order",
+        path,
+        run=tmp_path / "run",
+        listener=[name, listener(tmp_path / "b.jsonl", truth, 2)],
+        options=FEW,
+    )
+    with pytest.raises(UserError, match="1 listeners"):
+        agreement.write(tmp_path / "run", {name: tmp_path / "run" / agreement.slug(name)})
+
+
+def test_slugs_are_safe_readable_and_distinct() -> None:
+    assert agreement.slug("google:gemini-2.5-pro") == "google-gemini-2.5-pro"
+    names = ["openai:Qwen/Qwen2-Audio", "openai:qwen2-audio", "openai:QWEN2-Audio", "scripted:/a/x.jsonl",
+             "scripted:/b/x.jsonl", "scripted:../x.jsonl", "yamnet", "..", "a/..", "日本", ""]  # fmt: skip
+    slugs = [agreement.slug(name) for name in names]
+    assert len({one.casefold() for one in slugs}) == len(names)
+    for one in slugs:
+        assert one
+        assert one.strip(".") == one
+        assert not set(one) - set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
