@@ -12,8 +12,8 @@ LABELS = [
     "siren", "police siren", "tumbleweed", "zorping", "a loud zorp", "no dog barking", "rain", "room tone",
 ]  # fmt: skip
 PHRASES = [
-    "a dog barks", "a cat meowing", "a man speaking", "a woman speaking", "a siren wails", "a tumbleweed rolls",
-    "a zorp", "heavy rain",
+    "a dog barks", "a cat meowing", "a man speaking", "a woman speaking", "a siren wails",
+    "a tumbleweed rolls", "a zorp", "heavy rain",
 ]  # fmt: skip
 
 
