@@ -8,11 +8,11 @@ from typing import Any
 from earwitness import tasks
 from earwitness.errors import UserError
 from earwitness.ledger import Ledger
-from earwitness.report import figures, page, protocol, replies, tables
+from earwitness.report import figures, labels, page, protocol, replies, tables
 from earwitness.report.files import whole, write_text
 from earwitness.report.items_csv import extra_columns, write_items
 from earwitness.runner import COST
-from earwitness.tasks import independence, settings
+from earwitness.tasks import independence, label, settings
 from earwitness.tasks.rows import ItemRow, Summary
 from earwitness.tasks.summary import summarise
 from earwitness.tasks.task import Hearer, Task
@@ -31,6 +31,7 @@ class Options:
         draws: Bootstrap draws.
         unclaimed: Judge phrases outside the labels the listener claims to know too (exploratory); None for
             whatever the run was judged with.
+        ordered_only: Of a label run, write descriptions of the clips with a clear sequence of sounds only.
     """
 
     table: tables.TableOptions = field(default_factory=tables.TableOptions)
@@ -38,6 +39,7 @@ class Options:
     level: float = 0.95
     draws: int = 10_000
     unclaimed: bool | None = None
+    ordered_only: bool = False
 
     def __post_init__(self) -> None:
         if not 0 < self.level < 1:
@@ -156,6 +158,9 @@ def write(folder: Path, run: Run, options: Options, progress: Progress | None = 
         tables.write_json(part, {**run.meta, **run.used})
     write_items(folder / "items.csv", run.rows(), summary.specs, list(extra))
     replies.write_replies(folder / "replies.csv", run.replies(), replies.fields(run.task, run.hearer))
+    if run.task.name == label.TASK.name:
+        described = folder / "labels"
+        labels.write_all(described, run.rows, run.hearer, run.meta, ordered_only=options.ordered_only)
     page.write_page(
         folder,
         summary,
