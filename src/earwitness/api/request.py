@@ -11,8 +11,12 @@ from earwitness.listeners import open_listener
 from earwitness.listeners.base import Listener
 from earwitness.listeners.llm import LlmOptions
 from earwitness.manifest import Manifest
+from earwitness.manifest.edits import read_edits
+from earwitness.manifest.folder import read_clips
+from earwitness.report.agreement import slug
 from earwitness.report.build import Options
 from earwitness.tasks import settings
+from earwitness.tasks.edit_sources import with_baselines
 from earwitness.tasks.task import SEED, WAYS, Setup
 
 MAIN = ""
@@ -115,8 +119,6 @@ class Request:
         """Where that listener's run lies: the folder itself, or one within it if there are several."""
         if len(self.listeners) == 1:
             return run
-        from earwitness.report.agreement import slug
-
         return run / slug(listener)
 
     def items(self) -> Manifest:
@@ -130,8 +132,6 @@ class Request:
         if self.limit is not None:
             found = manifests.limited(found, self.limit, self.seed)
         if self.baselines:
-            from earwitness.tasks.edit import with_baselines
-
             found = with_baselines(found, self.seed)
         return found
 
@@ -175,9 +175,6 @@ class Request:
             return self._order_manifest()
         if self.manifest is None:
             raise UserError("no clips are given.", "Name a manifest or, for labels, a folder of clips.")
-        from earwitness.manifest.edits import read_edits
-        from earwitness.manifest.folder import read_clips
-
         read = {"edit": read_edits, "label": read_clips}[self.task]
         return read(Path(self.manifest), rename=self.rename)
 

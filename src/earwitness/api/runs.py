@@ -11,8 +11,8 @@ from earwitness.errors import UserError
 from earwitness.ledger import Ledger
 from earwitness.listeners.base import Listener
 from earwitness.manifest import Manifest
+from earwitness.report import agreement, tables
 from earwitness.report import build as reports
-from earwitness.report import tables
 from earwitness.tasks import settings
 from earwitness.tasks.rows import Summary
 from earwitness.tasks.task import Setup
@@ -134,8 +134,6 @@ def panel(
 
 def run_panel(request: Request, folder: Path, progress: Progress | None = None) -> Panel:
     """:func:`panel` of a request."""
-    from earwitness.report import agreement
-
     found = request.items()
     results = {}
     for name in request.listeners:
@@ -192,8 +190,6 @@ def rebuild(
     Raises:
         UserError: If the folder holds no run.
     """
-    from earwitness.report import agreement
-
     folder = Path(run)
     if runs := agreement.runs_of(folder):
         results = {
