@@ -75,10 +75,13 @@ def _copy(row: ItemRow) -> str:
 
 
 def _readme(count: int, made: str, ordered_only: bool) -> str:
-    what = " with a clear sequence of sounds" if ordered_only else ""
-    return (
-        f"# Clips with descriptions\n\n{count} clips{what}, in `{AUDIO}/`.\n\n{made}\n\n{labels.FILES}\n"
+    what = "clips with a clear sequence of sounds" if ordered_only else "clips"
+    unheard = (
         "Clips that the listener could not hear are in `labels.csv` with the reason and are not packed.\n\n"
+    )
+    return (
+        f"# Clips with descriptions\n\n{count} {what}, in `{AUDIO}/`.\n\n{made}\n\n{labels.FILES}\n"
+        f"{'' if ordered_only else unheard}"
         "Licence of the clips: (to be filled in by whoever passes them on)\n\n"
         "Where the clips come from: (to be filled in)\n"
     )
