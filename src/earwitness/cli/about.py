@@ -1,36 +1,66 @@
 """``earwitness listeners`` and ``earwitness doctor``: what can hear, and whether it can run here."""
 
+import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from earwitness.errors import UserError
+
 
 def listeners() -> None:
     """What each listener needs, gives and costs, and whether it can run here."""
-    from rich.console import Console
-    from rich.table import Table
-
     from earwitness.listeners.yamnet import Yamnet
 
     ear = Yamnet()
     needs = ear.needs
-    table = Table("listener", "hears", "resolution", "cost", "can run here")
-    table.add_row(
+    known = ", ".join(sorted(ear.known_labels))
+    _block(
         "yamnet",
-        f"{needs.rate_hz} Hz mono, {needs.min_s:g}-{needs.max_s:g} s; knows {len(ear.known_labels)} labels",
-        f"{needs.resolution_s:g} s",
-        needs.cost,
-        _weights_state(),
+        {
+            "hears": f"{needs.rate_hz} Hz mono, clips of {needs.min_s:g} to {needs.max_s:g} s, no caption",
+            "tells apart": f"onsets {needs.resolution_s:g} s apart",
+            "costs": needs.cost,
+            "runs here": _weights_state(),
+            "measured": ear.measured,
+            "claims to know": f"{len(ear.known_labels)} labels: {known}",
+        },
     )
-    table.add_row("scripted:FILE", "nothing: answers from a JSONL file", "-", "free", "yes")
-    console = Console()
-    console.print(table)
-    if ear.measured:
-        console.print(f"yamnet, measured: {ear.measured}", markup=False, highlight=False)
-    console.print(
-        "Labels yamnet claims to know: " + ", ".join(sorted(ear.known_labels)), markup=False, highlight=False
-    )
+    for name in JUDGES:
+        _block(
+            name,
+            {
+                "hears": "16 kHz mono (--judge-rate), and reads the caption it is asked about",
+                "tells apart": "onsets 1 s apart",
+                "costs": "tokens; --estimate says how many and what they cost",
+                "runs here": _judge_state(name),
+            },
+        )
+    _block("scripted:FILE", {"hears": "nothing: answers from a JSONL file", "costs": "nothing"})
+
+
+def _block(name: str, facts: Mapping[str, str]) -> None:
+    typer.echo(name)
+    for title, text in facts.items():
+        lines = textwrap.wrap(text, 80)
+        for head, line in zip([title, *[""] * len(lines)], lines, strict=False):
+            typer.echo(f"  {head:<16}{line}")
+
+
+JUDGES = ("google:gemini-2.5-pro", "google-vertex:gemini-2.5-pro", "openai:gpt-audio")
+"""One model of every provider, to show what its judges need."""
+
+
+def _judge_state(name: str) -> str:
+    from earwitness.listeners.llm import Llm
+
+    try:
+        Llm(name).ready()
+    except UserError as fault:
+        return f"no: {fault.message}"
+    return "yes: a key is set"
 
 
 def _weights_state() -> str:
@@ -70,3 +100,5 @@ def doctor(
         typer.echo(f"FAULT yamnet heard a siren as {', '.join(labels) or 'nothing'}")
         raise typer.Exit(2)
     typer.echo(f"ok    yamnet hears a siren as {', '.join(labels)}")
+    for name in JUDGES:
+        typer.echo(f"      {name.partition(':')[0]} judges: {_judge_state(name)}")

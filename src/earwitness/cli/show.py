@@ -100,25 +100,24 @@ def stop_if_over_budget(results: "Sequence[Result]") -> None:
         raise typer.Exit(3)
 
 
-_ESTIMATED = ("audio_s", "input_text_tokens", "input_audio_tokens", "output_tokens")
+_ESTIMATED = {
+    "audio_s": "seconds of sound",
+    "input_text_tokens": "tokens of text",
+    "input_audio_tokens": "tokens of sound",
+    "output_tokens": "tokens of replies (a guess)",
+}
 
 
 def print_estimates(estimates: "Sequence[Estimate]") -> None:
     """What every listener would be asked and what it should cost."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table("listener", "calls", "audio, s", "tokens: text", "audio", "reply", "price, USD")
     for one in estimates:
-        counts = [
-            one.usage.get(name)
-            for name in ("audio_s", "input_text_tokens", "input_audio_tokens", "output_tokens")
-        ]
-        shown = ["-" if count is None else f"{count:,.0f}" for count in counts]
-        price = "unknown: give --price" if one.cost_usd is None else f"{one.cost_usd:.2f}"
-        table.add_row(one.listener, f"{one.calls:,}", *shown, price)
-    Console().print(table)
-    typer.echo("Nothing was sent. Reply tokens are a guess; re-asks and retries come on top.")
+        typer.echo(f"{one.listener}: {one.calls:,} calls")
+        for name, title in _ESTIMATED.items():
+            if name in one.usage:
+                typer.echo(f"  {one.usage[name]:>14,.0f} {title}")
+        price = "unknown; give --price" if one.cost_usd is None else f"{one.cost_usd:.2f}"
+        typer.echo(f"  {'USD':>14} {price}")
+    typer.echo("Nothing was sent. Re-asks and retries come on top.")
 
 
 def _say_page(folder: Path) -> None:
