@@ -14,6 +14,7 @@ FACTS: dict[str, Any] = {
     "listener": {
         "name": "google:gemini-2.5-pro",
         "version": "1",
+        "resolution_s": 1.0,
         "detector": False,
         "settings": {"temperature": 0.1, "thinking_tokens": 128, "base_url": ""},
     },
@@ -34,7 +35,7 @@ def said(task: str = "order", of: Measures | None = None, **changed: Any) -> str
 def test_every_fact_of_a_judge_is_stated() -> None:
     text = said()
     for words in (
-        "It is a judge: it hears the clip and reads the caption", "Asked blind", "by rule",
+        "It is a judge: it hears the clip and reads the caption", "Asked blind", "by rule", "onsets closer than 1 s are simultaneous",
         "temperature was 0.1, its thinking budget 128 tokens", "gemini-2.5-pro-002 (900 answers)",
         "288,000 audio tokens: sound arrived", "cost 4.32 USD", "asked 3 times", "by the majority",
         "0123456789abcdef.", "another model family than PE-A-Frame (Meta)", "1 unheard (1 blocked)",
@@ -62,4 +63,5 @@ def test_other_tasks_name_their_key_metric_and_what_is_read() -> None:
     assert "The key metric is Joint success: share of edits that succeed and preserve." in text
     assert "reads what the edit was to do" in text
     assert "coloured" not in text
+    assert "simultaneous" not in text
     assert "reads nothing about it" in said("label", Measures((joint,), "joint", ("joint",)))

@@ -64,7 +64,7 @@ def _hearing(summary: Summary, facts: Mapping[str, Any], listener: Mapping[str, 
             "It is a sound event detector: it hears each clip once, reports labelled events with times and "
             "never sees a caption."
         )
-    if listener.get("resolution_s") is not None:
+    if listener.get("resolution_s") is not None and not judge:
         said.append(f"Onsets closer than {listener['resolution_s']:g} s count as simultaneous.")
     if facts.get("prompt_hashes"):
         hashes = {question: str(text)[:16] for question, text in facts["prompt_hashes"].items()}
@@ -99,9 +99,11 @@ def _judging(task: str, facts: Mapping[str, Any], listener: Mapping[str, Any]) -
     if task == "order":
         said += [_WAYS[way] for way in [facts.get("ask")] if way in _WAYS]
         said.append(
-            "Recall, precision and order were also computed from the events it lists, by rule, and stand "
-            "beside its own."
+            "Beside its own recall, precision and order verdict stand those computed by rule from the events "
+            "it lists."
         )
+        if listener.get("resolution_s") is not None:
+            said.append(f"In these, onsets closer than {listener['resolution_s']:g} s are simultaneous.")
     settings = listener.get("settings") or {}
     if settings.get("temperature") is not None:
         budget = settings.get("thinking_tokens")
