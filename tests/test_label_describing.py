@@ -1,5 +1,7 @@
 """From events to tags, sequence and sentence; from figures to faults."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -77,7 +79,7 @@ def test_a_sequence_is_one_whatever_the_order_of_the_list(events: list[Event], r
     assert describing.sequence(shuffled, RESOLUTION_S) == chain
     assert describing.tags(shuffled) == describing.tags(events)
     assert len(chain) != 1
-    for earlier, later in zip(chain, chain[1:], strict=False):
+    for earlier, later in pairwise(chain):
         assert earlier.label != later.label
         assert later.onset_s - earlier.onset_s >= RESOLUTION_S - 1e-6
 
