@@ -34,12 +34,14 @@ PROMPT = """\
 You will hear one audio clip; there is no text with it. Describe what you hear and nothing more: no causes
 or places that the sound itself does not tell.
 
-events: every separate sound, sorted by when it begins, with a short label, onset_s and offset_s in
-seconds from the start of the clip as decimal numbers, and how sure you are from 0 to 1. caption: one plain
-sentence that names the main sounds and, where it is clear, the order in which they come. tags: three to
-six short keywords, such as "dog bark" or "rain". ordered: true if distinct sounds follow one another in a
-clear sequence, else false. quality_flags: which of "clipping", "silence", "artifacts" and "muffled" you
-hear as a fault of the recording; an empty list if none.
+events: every separate sound, sorted by when it begins, with a short label, onset_s and offset_s (roughly,
+in seconds from the start of the clip, as decimal numbers), and how sure you are from 0 to 1. caption: one
+plain sentence, as in the AudioCaps collection, that names the main sounds and, where it is clear, the
+order in which they come. tags: three to six short keywords, such as "dog bark" or "rain". ordered: true
+if distinct sounds follow one another in a clear sequence, else false. quality_flags: which of "clipping",
+"silence", "artifacts" and "muffled" you hear as a fault of the recording; an empty list if none.
+
+Reply with one JSON object of these fields and nothing around it.
 """
 
 LABEL = Question("label", PROMPT, LabelReply)

@@ -9,8 +9,8 @@ the clip's end, since some listeners round to whole seconds; later is invalid, w
 milliseconds given as seconds.
 """
 
-import math
 import re
+import sys
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -34,8 +34,8 @@ def seconds(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError(f"a time must be seconds, MM:SS or a number with its unit, not {value!r}")
     if not isinstance(value, str):
-        if not math.isfinite(value) or value < 0:
-            raise ValueError(f"a time must be 0 or more, not {value!r}")
+        if not 0 <= value <= sys.float_info.max:  # NaN is neither
+            raise ValueError("a time must be a finite number, 0 or more")
         return float(value)
     text = value.strip()
     if clock := _CLOCK.fullmatch(text):
