@@ -35,7 +35,8 @@ def said(task: str = "order", of: Measures | None = None, **changed: Any) -> str
 def test_every_fact_of_a_judge_is_stated() -> None:
     text = said()
     for words in (
-        "It is a judge: it hears the clip and reads the caption", "Asked blind", "by rule", "onsets closer than 1 s are simultaneous",
+        "It is a judge: it hears the clip and reads the caption", "Asked blind", "by rule",
+        "onsets closer than 1 s are simultaneous",
         "temperature was 0.1, its thinking budget 128 tokens", "gemini-2.5-pro-002 (900 answers)",
         "288,000 audio tokens: sound arrived", "cost 4.32 USD", "asked 3 times", "by the majority",
         "0123456789abcdef.", "another model family than PE-A-Frame (Meta)", "1 unheard (1 blocked)",
