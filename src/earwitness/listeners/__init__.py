@@ -6,7 +6,8 @@ from typing import Any
 
 from earwitness.errors import UserError
 from earwitness.listeners.base import Listener
-from earwitness.listeners.llm import PROVIDERS, Llm, LlmOptions, near_name
+from earwitness.listeners.llm import Llm
+from earwitness.listeners.llm_options import PROVIDERS, LlmOptions, near_name
 
 NAMES = ("yamnet", "scripted:FILE", "google:MODEL", "google-vertex:MODEL", "openai:MODEL")
 

@@ -9,24 +9,24 @@ else is sent: no path, no name of a file or a system. What an answer counts as i
 :mod:`earwitness.listeners.llm_ask`, what a failure counts as in :mod:`earwitness.listeners.llm_faults`.
 """
 
-import difflib
 import logging
-import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Any
 
 from earwitness.errors import MissingExtra, UserError
 from earwitness.listeners import llm_cost
 from earwitness.listeners.base import Call, Hearing, Needs, Unheard
+from earwitness.listeners.llm_options import PROVIDERS, VERTEX_SETTINGS, LlmOptions, Provider
 from earwitness.listeners.llm_schema import flat_schema, prompted
 from earwitness.listeners.llm_secrets import Secrets, without_credentials
 from earwitness.listeners.llm_sound import Encoder, introduced
 from earwitness.questions import QUESTIONS
 from earwitness.questions.base import Question
+
+__all__ = ["Llm", "LlmOptions"]
 
 log = logging.getLogger(__name__)
 
@@ -35,97 +35,6 @@ CODE_VERSION = "1"
 
 MIN_S, MAX_S = 0.1, 600.0
 """Shorter clips have nothing to judge; longer ones do not go into one request at any useful rate."""
-
-
-@dataclass(frozen=True, slots=True)
-class LlmOptions:
-    """How an LLM is asked. The first six enter every content key; the others only pace the calls.
-
-    Attributes:
-        base_url: Another server to ask than the provider's own: one that is compatible with OpenAI
-            (``openai:...``) or speaks Gemini's format (``google:...``); empty for the provider's own.
-        output: ``native`` asks for the reply's JSON schema, ``prompted`` describes it in the prompt, for
-            servers that take no schema. The reply is validated in the same way.
-        rate_hz: Rate at which the sound is sent, as PCM16 mono WAV.
-        temperature: 0 to 2; 0 to 0.2 is meant for judging.
-        max_tokens: Longest reply, thinking included.
-        thinking_tokens: Budget for thinking (Gemini only); None for the model's own default.
-        in_flight: Most calls under way at a time.
-        requests_per_minute, audio_s_per_minute: Quotas; None for no limit. Every attempt counts.
-        timeout_s: How long a reply may take.
-        attempts: How often a call is tried that fails in transport.
-        price: Dollars for a million tokens of text, of audio and of output, where the price is not known.
-
-    Raises:
-        UserError: Naming the option and its range, if a value is of no use.
-    """
-
-    base_url: str = ""
-    output: Literal["native", "prompted"] = "native"
-    rate_hz: int = 16000
-    temperature: float = 0.0
-    max_tokens: int = 8192
-    thinking_tokens: int | None = None
-    in_flight: int = 8
-    requests_per_minute: float | None = None
-    audio_s_per_minute: float | None = None
-    timeout_s: float = 120.0
-    attempts: int = 6
-    price: tuple[float, float, float] | None = None
-
-    def __post_init__(self) -> None:
-        if self.base_url:
-            without_credentials(self.base_url)
-        if self.output not in ("native", "prompted"):
-            raise UserError(f"output must be native or prompted, not {self.output!r}.")
-        for name, least, most in (
-            ("rate_hz", 8000, 48000),
-            ("temperature", 0, 2),
-            ("max_tokens", 1, math.inf),
-            ("thinking_tokens", 0, math.inf),
-            ("in_flight", 1, math.inf),
-            ("requests_per_minute", 1, math.inf),
-            ("audio_s_per_minute", 1, math.inf),
-            ("timeout_s", 0.001, math.inf),
-            ("attempts", 1, math.inf),
-        ):
-            value = getattr(self, name)
-            if value is not None and not (least <= value <= most and math.isfinite(value)):
-                limits = f"{least:g} to {most:g}" if math.isfinite(most) else f"at least {least:g}"
-                raise UserError(f"{name} must be {limits}, not {value!r}.")
-        if self.price is not None and not (
-            len(self.price) == 3 and all(math.isfinite(one) and one >= 0 for one in self.price)
-        ):
-            raise UserError(
-                f"price must be three numbers of 0 or more, not {self.price!r}.",
-                "Give dollars for a million tokens of text, of audio and of output.",
-            )
-
-
-@dataclass(frozen=True, slots=True)
-class Provider:
-    """Where a model is asked.
-
-    Attributes:
-        title: Its name in messages.
-        client: The package that speaks to it, beside pydantic-ai.
-        keys: Environment variables that hold its key, the first that is set counts.
-    """
-
-    title: str
-    client: str
-    keys: tuple[str, ...]
-
-
-_GOOGLE_KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
-_VERTEX_SETTINGS = ("GOOGLE_CLOUD_PROJECT", "GOOGLE_APPLICATION_CREDENTIALS", *_GOOGLE_KEYS)
-
-PROVIDERS = {
-    "google": Provider("the Gemini API", "google.genai", _GOOGLE_KEYS),
-    "google-vertex": Provider("Vertex AI", "google.genai", _GOOGLE_KEYS),
-    "openai": Provider("OpenAI", "openai", ("OPENAI_API_KEY",)),
-}
-"""Providers by the first part of a listener's name."""
 
 
 class Llm:
@@ -151,7 +60,7 @@ class Llm:
             raise UserError(
                 f"{name!r} names no model.", "Write PROVIDER:MODEL, for example google:gemini-2.5-pro."
             )
-        for package in ("pydantic_ai", "genai_prices", "aiolimiter", "tenacity", self._home.client):
+        for package in ("pydantic_ai", "genai_prices", "tenacity", self._home.client):
             if not _installed(package):
                 raise MissingExtra(f"{package.replace('_', '-')}, which {name!r} needs,", "llm")
         if self.options.thinking_tokens is not None and self.provider == "openai":
@@ -199,9 +108,9 @@ class Llm:
             UserError: Naming the variable to set.
         """
         if self.provider == "google-vertex":
-            if not any(os.environ.get(name) for name in _VERTEX_SETTINGS):
+            if not any(os.environ.get(name) for name in VERTEX_SETTINGS):
                 raise UserError(
-                    f"no credentials for {self._home.title}: none of {', '.join(_VERTEX_SETTINGS)} is set.",
+                    f"no credentials for {self._home.title}: none of {', '.join(VERTEX_SETTINGS)} is set.",
                     "Set GOOGLE_CLOUD_PROJECT (and GOOGLE_CLOUD_LOCATION), and log in with "
                     "`gcloud auth application-default login`.",
                 )
@@ -238,7 +147,7 @@ class Llm:
         """
         self.ready()
         try:
-            from earwitness.listeners.llm_ask import Asker, Sound
+            from earwitness.listeners.llm_ask import Asker
             from earwitness.listeners.llm_loop import Background
         except ImportError as missing:
             raise MissingExtra(f"a part of pydantic-ai ({missing})", "llm") from missing
@@ -258,7 +167,7 @@ class Llm:
                     elif unheard := self._unfit(call):
                         yield call.call_id, unheard
                     else:
-                        sounds = [Sound(encoder.wav(clip), clip.duration_s) for clip in call.clips]
+                        sounds = [encoder(clip) for clip in call.clips]
                         background.submit(call.call_id, call.question, call.texts, sounds)
                         waiting += 1
                 if not waiting:
@@ -310,15 +219,3 @@ def _installed(package: str) -> bool:
     with suppress(ModuleNotFoundError):
         return find_spec(package) is not None
     return False
-
-
-def near_name(name: str) -> str:
-    """The model name that was probably meant by one without a provider; empty if that is not known."""
-    lowered = name.lower()
-    if lowered.startswith("gemini"):
-        return f"google:{name}"
-    if lowered.startswith(("gpt", "o1", "o3")):
-        return f"openai:{name}"
-    kind, colon, model = name.partition(":")
-    near = difflib.get_close_matches(kind.lower(), PROVIDERS, n=1)
-    return f"{near[0]}:{model}" if colon and near else ""

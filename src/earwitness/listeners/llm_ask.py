@@ -11,7 +11,6 @@ at most four answered requests. JSON in a single Markdown fence counts as JSON; 
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import TracebackType
 
 from google.auth.exceptions import GoogleAuthError
@@ -33,7 +32,6 @@ from pydantic_ai.usage import RequestUsage
 from earwitness.errors import UserError
 from earwitness.listeners import llm_cost
 from earwitness.listeners.base import Hearing, Unheard
-from earwitness.listeners.llm import PROVIDERS, LlmOptions
 from earwitness.listeners.llm_faults import Failed, explain
 from earwitness.listeners.llm_files import Upload, Uploads
 from earwitness.listeners.llm_models import (
@@ -44,24 +42,17 @@ from earwitness.listeners.llm_models import (
     reported_sound,
     why_filtered,
 )
+from earwitness.listeners.llm_options import PROVIDERS, LlmOptions
 from earwitness.listeners.llm_schema import flat_schema, prompted
 from earwitness.listeners.llm_secrets import Secrets, quiet_clients
 from earwitness.listeners.llm_send import Sender
-from earwitness.listeners.llm_sound import introduced
+from earwitness.listeners.llm_sound import Sound, introduced
 from earwitness.questions.base import InvalidReply, Question
 
 INLINE_BYTES = 20_000_000
 """Longest request with the sound inside it, base64 and words counted (Gemini's documented limit)."""
 
 _FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL | re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Sound:
-    """A clip as it is sent: WAV bytes and length."""
-
-    wav: bytes
-    duration_s: float
 
 
 class Tally:
@@ -98,6 +89,9 @@ class Tally:
 
     @property
     def usage(self) -> dict[str, float]:
+        """By name; empty if nothing was sent."""
+        if not self._counts:
+            return {}
         found: dict[str, float] = dict(self._counts)
         found["audio_s"] = self._audio_s * self._counts["requests"]
         if self._cost is not None:
@@ -158,8 +152,7 @@ class Asker:
             failed = found
         except (ClientRefusal, GoogleAuthError) as fault:
             raise self._refusal(fault) from None
-        hide = self._secrets.hide
-        return Unheard(failed.reason, hide(failed.detail), hide(tally.raw), tally.usage)
+        return Unheard(failed.reason, self._secrets.in_brief(failed.detail), tally.raw, tally.usage)
 
     async def _converse(
         self,
@@ -190,7 +183,7 @@ class Asker:
                     raise Failed("invalid", f"no response of the provider's format: {fault}") from None
                 again.add("unreadable")
                 continue
-            text = tally.raw = reply_text(response)
+            text = tally.raw = self._secrets.hide_known(reply_text(response))  # some servers repeat keys
             tally.answered(response.usage, reported_sound(response))
             self._check(response, durations_s)
             if response.finish_reason == "length":
@@ -216,7 +209,8 @@ class Asker:
                     ModelRequest([UserPromptPart(_objection(fault))]),
                 ]
                 continue
-            return Hearing(reply, tally.usage, self._secrets.hide(text), response.model_name or "")
+            served = self._secrets.hide_known(response.model_name or "")
+            return Hearing(reply, tally.usage, text, served)
 
     def _check(self, response: ModelResponse, durations_s: Sequence[float]) -> None:
         if filtered := why_filtered(response):
@@ -263,7 +257,7 @@ class Asker:
 
     def _refusal(self, fault: Exception) -> UserError:
         title = PROVIDERS[self._provider].title
-        return UserError(f"{title} cannot be asked for {self._name!r}: {self._secrets.hide(str(fault))}")
+        return UserError(f"{title} cannot be asked for {self._name!r}: {self._secrets.in_brief(str(fault))}")
 
 
 def _unfenced(text: str) -> str:

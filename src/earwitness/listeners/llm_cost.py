@@ -11,10 +11,8 @@ tokens, and thinking at its budget, or at 1,000 where Gemini decides.
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from earwitness.listeners.llm import LlmOptions
+from earwitness.listeners.llm_options import LlmOptions
 
 AUDIO_TOKENS_PER_S = {"google": 32.0, "google-vertex": 32.0, "openai": 10.0}
 CHARACTERS_PER_TOKEN = 4.0
@@ -25,7 +23,7 @@ _MILLION = 1e6
 
 
 def expected(
-    provider: str, model: str, options: "LlmOptions", words: str, audio_s: float
+    provider: str, model: str, options: LlmOptions, words: str, audio_s: float
 ) -> Mapping[str, float]:
     """Usage of one call that is answered at the first attempt; ``cost_usd`` only if the price is known."""
     text = round(len(words) / CHARACTERS_PER_TOKEN)
@@ -48,7 +46,7 @@ def expected(
 def cost_usd(
     provider: str,
     model: str,
-    options: "LlmOptions",
+    options: LlmOptions,
     input_tokens: float,
     audio_tokens: float,
     output_tokens: float,

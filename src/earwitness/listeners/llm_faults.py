@@ -17,10 +17,9 @@ from pydantic_ai.exceptions import (
 )
 
 from earwitness.errors import UserError
-from earwitness.listeners.llm import PROVIDERS, LlmOptions
+from earwitness.listeners.llm_options import PROVIDERS, LlmOptions
 from earwitness.listeners.llm_secrets import Secrets, without_credentials
 
-_LONGEST = 500
 _SCHEMA_WORDS = ("response_format", "json_schema", "schema", "responsejsonschema", "guided")
 _FILTERED = ("content_filter", "content_policy_violation")
 
@@ -94,8 +93,7 @@ def _said(fault: ModelAPIError | TimeoutError, options: LlmOptions, secrets: Sec
         while root.__cause__ is not None:
             root = root.__cause__
         words = f"{fault.message} ({type(root).__name__})"
-    words = " ".join(secrets.hide(words).split())
-    return words if len(words) <= _LONGEST else words[: _LONGEST - 3] + "..."
+    return secrets.in_brief(words)
 
 
 def _message(body: object) -> str:

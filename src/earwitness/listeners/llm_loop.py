@@ -8,7 +8,8 @@ from queue import SimpleQueue
 from types import TracebackType
 
 from earwitness.listeners.base import Hearing, Unheard
-from earwitness.listeners.llm_ask import Asker, Sound
+from earwitness.listeners.llm_ask import Asker
+from earwitness.listeners.llm_sound import Sound
 from earwitness.questions.base import Question
 
 Done = tuple[str, Hearing | Unheard | BaseException | None]

@@ -13,7 +13,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
-from earwitness.listeners.llm import LlmOptions
+from earwitness.listeners.llm_options import LlmOptions
 
 GEMINI_URL = "https://generativelanguage.googleapis.com/"
 OPENAI_URL = "https://api.openai.com/v1"

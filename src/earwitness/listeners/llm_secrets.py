@@ -2,6 +2,7 @@
 
 import logging
 import re
+import warnings
 from collections.abc import Iterable
 from urllib.parse import quote, urlsplit, urlunsplit
 
@@ -9,11 +10,13 @@ from earwitness.errors import UserError
 
 HIDDEN = "[hidden]"
 
+_LONGEST = 500
+
 _SHAPES = re.compile(
     r"""(?ix)
-    (?P<before> \bbearer\s+ | \bbasic\s+(?=[\w+/]{12}) |
-        \b(?:api[_-]?key|x-goog-api-key|key|access_token|token)\s*["']?\s*[=:]\s*["']? (?!\s) )
-    (?P<secret> [\w\-./+~]{6,} =*)
+    (?P<before> \b(?:bearer|basic) \s+ | \b(?:x-goog-api-key|api[_-]?key)["']? \s* [=:] \s* ["']?
+        | \b(?:key|token) = ["']? )
+    [\w\-./+~]{6,} =*
     | \bsk-[\w\-]{8,} | \bAIza[\w\-]{20,}
     """
 )
@@ -40,11 +43,18 @@ class Secrets:
         known = {form for value in values if value for form in (value, quote(value, safe=""))}
         self._known = sorted(known, key=len, reverse=True)
 
-    def hide(self, text: str) -> str:
-        """The text without the secrets, nor what looks like one (``key=...``, ``Bearer ...``)."""
+    def hide_known(self, text: str) -> str:
+        """The text without the secrets."""
         for secret in self._known:
             text = text.replace(secret, HIDDEN)
-        return _SHAPES.sub(lambda found: (found["before"] or "") + HIDDEN, text)
+        return text
+
+    def in_brief(self, text: str) -> str:
+        """A message on one line of at most 500 characters, without the secrets and without what looks like
+        one (``key=...``, ``Bearer ...``)."""
+        hidden = _SHAPES.sub(lambda found: (found["before"] or "") + HIDDEN, self.hide_known(text))
+        line = " ".join(hidden.split())
+        return line if len(line) <= _LONGEST else line[: _LONGEST - 3] + "..."
 
 
 def without_credentials(url: str) -> str:
@@ -75,7 +85,9 @@ def without_credentials(url: str) -> str:
 
 
 def quiet_clients() -> None:
-    """Keep the loggers of the clients from writing headers and bodies, whatever the level of the root."""
+    """Keep the clients from telling headers, bodies and what servers said, whatever is logged otherwise."""
     for name in _CLIENTS:
         logger = logging.getLogger(name)
         logger.setLevel(max(logger.level, logging.WARNING))
+    # google-genai warns of words it does not know, and repeats them.
+    warnings.filterwarnings("ignore", category=UserWarning, module=r"google\.genai\._common")

@@ -6,15 +6,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from aiolimiter import AsyncLimiter
 from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError
 from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
-from earwitness.listeners.llm import LlmOptions
 from earwitness.listeners.llm_faults import is_passing
+from earwitness.listeners.llm_options import LlmOptions
 
 FIRST_WAIT_S = 1.0
 """Longest wait after the first failed attempt; it doubles with every further one."""
@@ -23,19 +22,26 @@ LONGEST_ASKED_WAIT_S = 300.0
 """What a server asks for is waited, up to this."""
 
 
-class Quota:
-    """Requests and seconds of audio a minute, shared by all calls of one event loop."""
+class Pace:
+    """Spreads an amount (requests, seconds of audio) evenly over time, first come, first served.
 
-    def __init__(self, options: LlmOptions) -> None:
-        self._requests = AsyncLimiter(options.requests_per_minute) if options.requests_per_minute else None
-        self._audio_s = AsyncLimiter(options.audio_s_per_minute) if options.audio_s_per_minute else None
+    Evenly, since a burst of a whole minute's quota, and what comes after it, would be twice the quota
+    for a server that counts over any sixty seconds. More than a minute's quota at once is waited for after.
 
-    async def take(self, audio_s: float) -> None:
-        """Wait for a turn. A clip longer than a minute's quota takes all of one minute."""
-        if self._audio_s is not None:
-            await self._audio_s.acquire(min(audio_s, self._audio_s.max_rate))
-        if self._requests is not None:
-            await self._requests.acquire()
+    Args:
+        per_minute: The quota; None for no limit.
+    """
+
+    def __init__(self, per_minute: float | None) -> None:
+        self._s_each = 60.0 / per_minute if per_minute else 0.0
+        self._free_s = 0.0  # in the loop's time
+
+    async def take(self, amount: float) -> None:
+        """Wait for a turn."""
+        now = asyncio.get_running_loop().time()
+        turn = max(now, self._free_s)
+        self._free_s = turn + amount * self._s_each
+        await asyncio.sleep(turn - now)
 
 
 class Sender:
@@ -46,7 +52,8 @@ class Sender:
     """
 
     def __init__(self, model: Model[Any], options: LlmOptions) -> None:
-        self._model, self._options, self._quota = model, options, Quota(options)
+        self._model, self._options = model, options
+        self._requests, self._audio = Pace(options.requests_per_minute), Pace(options.audio_s_per_minute)
         self.under_way: set[asyncio.Task[Any]] = set()
 
     async def send(
@@ -68,7 +75,8 @@ class Sender:
         """
 
         async def once() -> ModelResponse:
-            await self._quota.take(audio_s)
+            await self._audio.take(audio_s)
+            await self._requests.take(1)
             task = asyncio.current_task()
             assert task is not None
             self.under_way.add(task)

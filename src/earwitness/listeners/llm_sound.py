@@ -3,6 +3,7 @@
 import io
 import wave
 from collections import OrderedDict
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +12,14 @@ from earwitness.audio import Clip
 
 _KEPT = 4
 """Encoded clips kept: the calls about one item follow one another and share at most a few clips."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """A clip as it is sent: WAV bytes, and its length in seconds."""
+
+    wav: bytes
+    duration_s: float
 
 
 def wav(clip: Clip, rate_hz: int) -> bytes:
@@ -39,13 +48,13 @@ class Encoder:
 
     def __init__(self, rate_hz: int) -> None:
         self._rate_hz = rate_hz
-        self._kept: OrderedDict[int, tuple[Clip, bytes]] = OrderedDict()  # the clip keeps its id taken
+        self._kept: OrderedDict[int, tuple[Clip, Sound]] = OrderedDict()  # the clip keeps its id taken
 
-    def wav(self, clip: Clip) -> bytes:
-        """See :func:`wav`."""
+    def __call__(self, clip: Clip) -> Sound:
+        """The clip as :func:`wav` makes it."""
         found = self._kept.get(id(clip))
         if found is None:
-            found = self._kept[id(clip)] = (clip, wav(clip, self._rate_hz))
+            found = self._kept[id(clip)] = (clip, Sound(wav(clip, self._rate_hz), clip.duration_s))
             if len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(id(clip))
