@@ -222,6 +222,21 @@ def test_clips_that_moved_are_the_same_clips(tmp_path: Path, edit: Item) -> None
         assert ledger.item(1).item.files == {AUDIO: paths[0], SOURCE: paths[1]}
 
 
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_broken_source_can_be_put_right_though_the_clip_was_heard(
+    tmp_path: Path, edit: Item, moved: bool
+) -> None:
+    source = tmp_path / "source.wav"
+    source.write_bytes(b"half a file")
+    assert hear(tmp_path / "run", [edit], Ear(), BOTH).asked == 1
+    if moved:
+        source = tmp_path / "mended.wav"
+    noise(source, 0)
+    mended = replace(edit, source_audio=source)
+    assert hear(tmp_path / "run", [mended], Ear(), BOTH, retry=True).asked == 1
+    assert outcomes(tmp_path / "run") == {"edited": ["", ""]}
+
+
 def test_another_sound_at_a_new_path_is_a_changed_row(tmp_path: Path, edit: Item) -> None:
     hear(tmp_path / "run", [edit], Ear(), BOTH)
     noise(tmp_path / "other.wav", 5)

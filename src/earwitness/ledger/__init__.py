@@ -355,12 +355,14 @@ def _changes(kept: StoredItem, item: Item) -> list[str]:
 
 
 def _same_content(kept: StoredFile | None, path: Path) -> bool:
-    return kept is None or kept.file_hash in (None, file_hash(path))
+    return kept is None or kept.pcm_hash is None or kept.file_hash == file_hash(path)
 
 
 def _changed_files(stored: StoredItem) -> Iterator[str]:
     for role, kept in stored.files.items():
         path = stored.item.files[role]
+        if kept.pcm_hash is None:
+            continue  # nobody could hear it: it may be put right
         try:
             stat = path.stat()
             same = (stat.st_size, stat.st_mtime_ns) == (kept.size, kept.mtime_ns)

@@ -1,11 +1,21 @@
 """A listener that answers from a file: known error rates, whole runs with no model and no network.
 
-The file is JSONL, one answer a line: ``pcm_hash`` (of the clip that is judged, for an edit the edited
-one; or ``*`` for every clip), ``question``,
-``caption`` (the caption or, for an edit, the target caption; ``*`` or absent for every one), ``repeat``
-(absent for every repeat), and either ``reply`` (the question's fields) or ``reason`` with ``detail``. The
-most specific line wins: the clip's own before ``*``, then caption, then repeat. What no line answers is
-unheard (unsupported).
+The file is JSON Lines, one answer a line::
+
+    {"pcm_hash": "*", "question": "events", "reply": {"events": [], "duration_s": 10.0}}
+    {"pcm_hash": "4716...", "question": "alignment", "caption": "a dog barks", "repeat": 2, "reply": {...}}
+    {"pcm_hash": "*", "question": "edit", "reason": "refused", "detail": "as scripted"}
+
+``pcm_hash``  of the clip that is judged, for an edit the edited one (see audio.pcm_hash); ``*`` for any.
+``question``  any of earwitness.questions. A script that answers ``events`` makes a detector.
+``caption``   the text shown: the caption; for an edit its target caption, or else its instruction. ``*`` or
+              absent for any.
+``repeat``    0-based; absent for any.
+``reply``     the question's fields; or ``reason`` and ``detail`` of why there is none.
+
+The most specific line wins: the clip's own before ``*``, then caption, then repeat. What no line answers is
+unheard (unsupported). The same call always gets the same answer, so a script is asked once an item unless
+repeats are asked for.
 """
 
 import hashlib
@@ -21,6 +31,8 @@ from earwitness.questions.base import Question
 from earwitness.questions.edit import EDITED
 
 ANY = "*"
+_SHOWN = ("caption", "target_caption", "instruction")
+"""Texts of a call by which a line is found, the first there is."""
 
 
 class Scripted:
@@ -72,7 +84,7 @@ class Scripted:
     def _answer(self, call: Call) -> Hearing | Unheard:
         asked = call.question.name
         judged = dict(zip(call.question.clip_names, call.clips, strict=True)).get(EDITED, call.clips[0])
-        shown = call.texts.get("caption", call.texts.get("target_caption", ""))
+        shown = next((call.texts[name] for name in _SHOWN if name in call.texts), "")
         for pcm_hash in (judged.pcm_hash, ANY):
             for caption in (shown, ANY):
                 for repeat in (call.repeat, None):
@@ -90,7 +102,7 @@ class Scripted:
 def _parse(path: Path, text: str) -> dict[tuple[str, str, str, int | None], Hearing | Unheard]:
     answers: dict[tuple[str, str, str, int | None], Hearing | Unheard] = {}
     faults = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
