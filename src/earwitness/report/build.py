@@ -168,6 +168,7 @@ def write(folder: Path, run: Run, options: Options, progress: Progress | None = 
         title=run.task.title,
         facts=facts,
         spectrograms=options.spectrograms,
+        names=options.table.names,
         progress=progress,
     )
     return summary
@@ -200,8 +201,8 @@ def _noting(rows: Iterable[ItemRow], extra: dict[str, None]) -> Iterator[ItemRow
 
 def _facts(run: Run, options: Options, name: str) -> dict[str, Any]:
     meta, about = run.meta, run.meta["listener"]
-    return {
-        "command": meta["command"],
+    command = {"command": meta["command"]} if meta["command"] else {}
+    return command | {
         "date": meta["started"],
         "versions": meta["versions"],
         "seed": meta["seed"],

@@ -1,0 +1,190 @@
+"""What must not leave the house: paths of the machine and, where systems are anonymous, their names.
+
+Conventions
+-----------
+A system's name is looked for in any case and with any signs between its words (``Stable Audio``,
+``stable_audio``); a name of five characters or more also within other words, a shorter one only as a word
+of its own, digits and underscores not being part of one. A name that is a word of earwitness's own texts
+(``base``, ``a``) is an ordinary word: it tells nothing in a caption and cannot be searched for. The names of
+baselines are no secret.
+"""
+
+import ast
+import html
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+
+from earwitness.tasks.edit_sources import BASELINES
+
+NAME, PATH = "[name]", "[path]"
+"""What stands where a system's name or a path stood."""
+
+_LONG = 5
+_PATH = re.compile(r"(?<![\w.:/\\-])(?:/[^\s/'\",;:()]+){2,}/?|\b[A-Za-z]:\\[^\s'\",;]+")
+_TEXTS = (".csv", ".css", ".html", ".js", ".json", ".jsonl", ".md", ".svg", ".tex", ".tsv", ".txt")
+
+_WRITERS = ("captions", "listeners", "questions", "report", "scores", "tasks")
+"""The packages whose texts get into outputs."""
+
+Change = Callable[[str], str]
+
+
+def aliases(systems: Iterable[str], secret: bytes) -> dict[str, str]:
+    """``System A``, ``System B``, ... by name, in an order that only who has ``secret`` can work out.
+
+    Baselines keep their names.
+    """
+    known = sorted(set(systems))
+    hidden = [name for name in known if name not in BASELINES]
+    order = np.random.default_rng(list(secret)).permutation(len(hidden))
+    given = {hidden[index]: f"System {_letters(place)}" for place, index in enumerate(order)}
+    return given | {name: name for name in known if name in BASELINES}
+
+
+def _letters(number: int) -> str:
+    """A, B, ..., Z, AA, AB, ..."""
+    letters = ""
+    number += 1
+    while number:
+        number, rest = divmod(number - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters
+
+
+def without_paths(folders: Iterable[Path]) -> Change:
+    """Takes out these folders and files, and home and working folder, wherever a text names them."""
+    known = {str(folder) for folder in (*folders, Path.home(), Path.cwd()) if len(folder.parts) > 1}
+    longest_first = sorted(known, key=len, reverse=True)
+    pattern = re.compile("|".join(re.escape(path) + r"(?:/[^\s'\",;:()]*)?" for path in longest_first))
+    return lambda text: pattern.sub(PATH, text)
+
+
+def without_any_path(text: str) -> str:
+    """Takes out whatever looks like an absolute path; for texts that are ours, not the user's captions."""
+    return _PATH.sub(PATH, text)
+
+
+def without_names(names: Iterable[str], stands_for: Mapping[str, str] | None = None) -> Change:
+    """Takes out the names of systems, or puts what stands for them."""
+    longest_first = sorted(names, key=lambda name: (-len(name), name))
+    patterns = [(_pattern(name), (stands_for or {}).get(name, NAME)) for name in longest_first]
+
+    def change(text: str) -> str:
+        for pattern, instead in patterns:
+            text = pattern.sub(instead, text)
+        return text
+
+    return change
+
+
+def ordinary(names: Iterable[str]) -> list[str]:
+    """The names that are words of earwitness's own texts."""
+    return [name for name in names if any(_pattern(name).search(word) for word in _own_words())]
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    words = [re.escape(word) for word in re.split(r"[\W_]+", name) if word] or [re.escape(name)]
+    joined = r"[\W_]*".join(words)
+    return re.compile(joined if len(name) >= _LONG else rf"(?<![^\W\d_]){joined}(?![^\W\d_])", re.IGNORECASE)
+
+
+def through(value: Any, change: Change) -> Any:
+    """The same data with every text changed, keys of mappings left as they are."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {key: through(inner, change) for key, inner in value.items()}
+    if isinstance(value, tuple | list):
+        return type(value)(through(inner, change) for inner in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        changed = {one.name: through(getattr(value, one.name), change) for one in fields(value)}
+        return replace(value, **changed)
+    return value
+
+
+def found(folder: Path, names: Sequence[str]) -> list[str]:
+    """Where these names are still to be found in a folder, in words.
+
+    Lines that are earwitness's own are passed over. Sound and pictures are searched for long names alone:
+    a short one is in any large enough file by chance.
+    """
+    sought = {name: _pattern(name) for name in names}
+    return [
+        f"{path.relative_to(folder).as_posix()} holds {name!r}"
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+        for name, pattern in sought.items()
+        if _holds(path, path.relative_to(folder).as_posix(), name, pattern)
+    ]
+
+
+def naming(folder: Path, paths: Iterable[str]) -> list[str]:
+    """The files in a folder that hold one of these paths of the machine."""
+    sought = [path.encode(errors="surrogateescape") for path in paths]
+    files_of = (path for path in sorted(folder.rglob("*")) if path.suffix in _TEXTS)
+    return [
+        path.relative_to(folder).as_posix()
+        for path in files_of
+        if (data := path.read_bytes()) and any(one in data for one in sought)
+    ]
+
+
+def _holds(path: Path, where: str, name: str, pattern: re.Pattern[str]) -> bool:
+    if pattern.search(where):
+        return True
+    if path.suffix in _TEXTS:
+        escaped = {json.dumps(name)[1:-1], quote(name), html.escape(name)} - {name}
+        with path.open(encoding="utf-8", errors="replace") as lines:
+            return any(
+                pattern.search(line) or any(form in line for form in escaped)
+                for line in lines
+                if line.strip() not in _own_lines()
+            )
+    data = path.read_bytes()
+    return len(name) >= _LONG and any(form.encode() in data for form in {name, name.lower(), name.upper()})
+
+
+@cache
+def _own_lines() -> frozenset[str]:
+    """Every line of the pages' templates and scripts."""
+    return frozenset(
+        line.strip()
+        for one in (files("earwitness.report") / "templates").iterdir()
+        for line in one.read_text(encoding="utf-8").splitlines()
+    )
+
+
+@cache
+def _own_words() -> frozenset[str]:
+    """Every word of the sentences, names and keys that the outputs are made of."""
+    strings = (
+        text for part in _WRITERS for one in _modules(files("earwitness") / part) for text in _strings(one)
+    )
+    return frozenset(word for text in strings for word in re.findall(r"[^\W_]+", text.casefold()))
+
+
+def _modules(folder: Traversable) -> Iterator[Traversable]:
+    for one in folder.iterdir():
+        if one.is_dir():
+            yield from _modules(one)
+        elif one.name.endswith(".py"):
+            yield one
+
+
+def _strings(module: Traversable) -> Iterator[str]:
+    """The texts in a module but for those that describe it."""
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    described = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in described:
+            yield node.value
