@@ -120,22 +120,24 @@ def share(outcomes: Sequence[bool | None]) -> float | None:
 
 
 def all_done(outcomes: Sequence[bool | None]) -> bool | None:
-    """Whether everything asked was done: False if something surely was not, None if that is unknown."""
-    if False in outcomes:
-        return False
-    return None if not outcomes or None in outcomes else True
+    """Whether everything asked was done; None if nothing was asked, or any of it cannot be told.
+
+    One failure beside something unknown is unknown too: otherwise the items that are known would be
+    mostly failures.
+    """
+    return None if not outcomes or None in outcomes else all(outcomes)
 
 
 def others(events: Sequence[Event], targets: Sequence[Phrase], known_labels: frozenset[str]) -> list[str]:
     """Labels heard apart from the targets, in the order in which they are first heard.
 
-    A label above or below a target's ("Animal" beside a dog that is to go) is that target's sound, not
-    another one.
+    A label above or below one of a target's ("Animal" beside a dog that is to go) is that target's sound,
+    not another one.
 
     Args:
         known_labels: Only these are held against a clip; empty for all.
     """
-    about = labels.lenient(frozenset().union(*targets))
+    about = frozenset[str]().union(*(labels.lenient([label]) for target in targets for label in target))
     heard = sorted(events, key=lambda e: (e.onset_s, e.label))
     told = (e.label for e in heard if not known_labels or e.label in known_labels)
     return [label for label in dict.fromkeys(told) if label not in about]

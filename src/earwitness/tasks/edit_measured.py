@@ -131,7 +131,8 @@ def scored(
     )
     if lost:
         told.append(f"no longer heard: {', '.join(lost)}")
-    return values, verdict, _kind(appeared, gone), "; ".join(told)
+    kind = _kind(appeared, gone) if verdict == UNCHANGED else ""
+    return values, verdict, kind, "; ".join(told)
 
 
 def _sets(phrases: Sequence[str]) -> list[frozenset[str]]:
@@ -180,12 +181,10 @@ def _told(phrase: str, done: bool | None, faults: Mapping[str, str], what: str) 
 
 
 def _kind(appeared: Sequence[bool | None], gone: Sequence[bool | None]) -> str:
-    return {
-        (True, True): NEITHER,
-        (True, False): NOT_ADDED,
-        (False, True): NOT_REMOVED,
-        (False, False): "",
-    }[False in appeared, False in gone]
+    """Which part of an edit that was not done is missing."""
+    if False in appeared:
+        return NEITHER if False in gone else NOT_ADDED
+    return NOT_REMOVED
 
 
 def _remarks(systems: Sequence[SystemRow]) -> list[str]:
