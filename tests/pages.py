@@ -95,8 +95,10 @@ def summary_of(rows: Sequence[ItemRow], **changes: Any) -> Summary:
                 Counter(row.reason for row in own if row.status == "unheard"),
             )
         )  # fmt: skip
-    parts: dict[str, Any] = {"task": "order", "measures": ORDER, "comparisons": (), "notes": ()}
-    return Summary(listener="yamnet", rows=tuple(systems), **{**parts, **changes})
+    parts: dict[str, Any] = {
+        "task": "order", "listener": "yamnet", "measures": ORDER, "comparisons": (), "notes": ()
+    }  # fmt: skip
+    return Summary(rows=tuple(systems), **{**parts, **changes})
 
 
 def edit(

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from itertools import pairwise
 
 import matplotlib
@@ -11,6 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from earwitness.report import figures
 from earwitness.tasks.rows import Measures, Metric, MetricSpec, Summary, SystemRow
+from pages import EDIT, LABEL, edit, label, systems_of
 
 NASTY = ("$x^2", r"$\frac{1}{2}$", "音声モデル", "<b>&amp;</b>", "bell\x07\x1b[2J", "_hidden", "a" * 90 + "z")
 ORDER = Measures(
@@ -84,6 +86,44 @@ def test_thirty_systems_stay_readable(draw):
         assert lower.y1 <= upper.y0
     assert all(box.x0 >= 0 for box in boxes)
     assert axes.get_window_extent().width > figure.bbox.width / 2
+
+
+def edited(names, **values):
+    marks = {"edit_success": 4.0, "nontarget_preservation": 2.0, **values}
+    return systems_of(
+        [edit(n, "a.wav", "s.wav", system=name, values=marks) for n, name in enumerate(names)], EDIT
+    )
+
+
+def test_an_edit_has_a_figure_of_success_against_preservation_and_none_of_errors(tmp_path):
+    found = edited(NASTY)
+    first = figures.write_figures(found, tmp_path / "first")
+    second = figures.write_figures(found, tmp_path / "second")
+    assert [p.name for p in first] == ["systems.svg", "systems.pdf", "tradeoff.svg", "tradeoff.pdf"]
+    assert [p.read_bytes() for p in first] == [p.read_bytes() for p in second]
+    shown = texts(tmp_path / "first" / "tradeoff.svg")
+    assert {"Preservation", "Success", *NASTY[:4], r"bell\x07\x1b[2J", "_hidden"} <= set(shown)
+
+
+def test_axes_show_the_whole_scale_of_marks():
+    def ends(low, high):
+        return pytest.approx((low, high), abs=0.2)
+
+    assert figures.systems(edited(["a", "b"])).axes[0].get_xlim() == ends(1, 5)
+    axes = figures.tradeoff(edited(["a", "b"])).axes[0]
+    assert (axes.get_xlim(), axes.get_ylim()) == (ends(1, 5), ends(1, 5))
+    decibels = replace(edited(["a"], level_change_db=-6.0), measures=replace(EDIT, key="level_change_db"))
+    assert figures.systems(decibels).axes[0].get_xlim() == ends(-6.3, -5.7)
+
+
+def test_an_unscored_system_is_named_beside_the_tradeoff(tmp_path):
+    figures.write_figures(edited(["a"], edit_success=None), tmp_path)
+    assert "a: unscored" in texts(tmp_path / "tradeoff.svg")
+
+
+def test_a_task_without_kinds_or_tradeoff_has_the_one_figure(tmp_path):
+    found = systems_of([label(1, "a.wav"), label(2, "b.wav", "unordered")], LABEL)
+    assert [p.name for p in figures.write_figures(found, tmp_path)] == ["systems.svg", "systems.pdf"]
 
 
 def test_nothing_scored_or_no_error_still_draws(tmp_path):

@@ -10,9 +10,22 @@ from typing import Any
 import pytest
 
 from earwitness.events import Event
-from earwitness.report.page import write_page
-from earwitness.tasks.rows import Asked, Comparison, ItemRow
-from pages import build, item, listed, summary_of, three_systems, unheard, until
+from earwitness.report.page import write_overview, write_page
+from earwitness.tasks.rows import Asked, Comparison, ItemRow, Source, Summary
+from pages import (
+    EDIT,
+    LABEL,
+    build,
+    edit,
+    item,
+    label,
+    listed,
+    summary_of,
+    systems_of,
+    three_systems,
+    unheard,
+    until,
+)
 from sounds import noise
 
 CHROMIUM = shutil.which("chromium")
@@ -210,10 +223,10 @@ def test_events_answer_in_the_colour_of_the_asked_sound(mixed_page: Path, show: 
     right = page.locator("#clip-1")
     assert right.locator(".chip").all_text_contents() == ["1a dog barks", "2a siren"]
     colour = "e => getComputedStyle(e).backgroundColor"
-    for index, label in enumerate(("Dog", "Siren")):
-        bar = right.locator(f'.bar[aria-label^="{label}:"]')
+    for index, name in enumerate(("Dog", "Siren")):
+        bar = right.locator(f'.bar[aria-label^="{name}:"]')
         assert bar.evaluate(colour) == right.locator(".chip").nth(index).evaluate(colour)
-    dog, siren = (right.locator(f'.bar[aria-label^="{label}:"]') for label in ("Dog", "Siren"))
+    dog, siren = (right.locator(f'.bar[aria-label^="{name}:"]') for name in ("Dog", "Siren"))
     assert dog.get_attribute("aria-label") == "Dog: 0.20 to 0.60 s, confidence 0.90, answers “a dog barks”"
     assert float(dog.evaluate("e => e.style.opacity")) > float(siren.evaluate("e => e.style.opacity"))
     lane, box = right.locator(".lane").first.bounding_box(), dog.bounding_box()
@@ -284,19 +297,28 @@ def test_hostile_text_is_harmless_and_readable(tmp_path: Path, clips: list[Path]
     for number, text in enumerate(HOSTILE, 1):
         asked, heard = (Asked(text, (text,), 0),), (Event(text, 0.1, 0.5, 0.5), Event(text + "?", 0.1, 0.5))
         texts = dict.fromkeys(("system", "sample_id", "caption", "reversed_caption", "detail"), text)
-        more = {"asked": asked, "heard": heard, "warnings": (text,), "values": {text: 1.0, "toa": 0.0}}
+        more = {
+            "asked": asked, "heard": heard, "warnings": (text,), "values": {text: 1.0, "toa": 0.0},
+            "tags": (text, "plain"), "texts": {text: text + "!", "Instruction": text + "?"},
+            "source": Source(str(clips[1]), 1.0, heard),
+        }  # fmt: skip
         rows.append(item(number, clips[0], "reversed", **more, **texts))
         rows.append(unheard(100 + number, clips[0], **texts, reason=text))
     compared = Comparison("toa", HOSTILE[0], HOSTILE[1], 1, 0.5, 0.1, 0.9, 0.01, 0.01, HOSTILE[0])
     summary = summary_of(rows, notes=tuple(HOSTILE), comparisons=(compared,))
     facts = dict(zip(HOSTILE, HOSTILE, strict=True))
-    page = show(build(tmp_path, rows, summary=summary, title=HOSTILE[1], facts=facts, spectrograms=1))
+    names = {HOSTILE[2]: "shown as " + HOSTILE[1]}
+    options = {"title": HOSTILE[1], "facts": facts, "spectrograms": 1, "names": names}
+    page = show(build(tmp_path, rows, summary=summary, **options))
     tags = page.evaluate("[...new Set([...document.body.querySelectorAll('*')].map(e => e.localName))]")
     assert {"script", "style", "iframe", "object"}.isdisjoint(tags)
     assert page.locator("img:not(.picture img), svg[onload]").count() == 0
     for number, text in enumerate(HOSTILE, 1):
         shown = page.locator(f"#clip-{number} .caption").evaluate("e => e.textContent")
         assert shown == text or "\ud800" in text
+        chip = page.locator(f"#clip-{number} .tags li").first.evaluate("e => e.textContent")
+        instruction = page.locator(f"#clip-{number} .texts dd").last.evaluate("e => e.textContent")
+        assert (chip, instruction) == (text, text + "?") or "\ud800" in text
         links = page.locator(f"#clip-{number} a").evaluate_all("a => a.map(l => l.protocol)")
         assert set(links) == {"file:"}
     first = page.locator(".systems tbody a").filter(has_text="img src").first
@@ -320,6 +342,210 @@ def test_the_policy_stops_what_gets_in_anyway(mixed_page: Path, show: Any, probl
     expected = ("Content Security Policy", "ERR_FILE_NOT_FOUND", "network: https://example.org")
     assert all(any(part in text for part in expected) for text in problems)
     problems.clear()
+
+
+@pytest.fixture(scope="module")
+def edits_page(clips: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("edits")
+    noise(folder / "source.wav", 99, seconds=1.0)
+    texts = {"Instruction": "Mute the dog", "Source caption": "a dog, then a siren"}
+    rows = [
+        edit(1, clips[0], folder / "source.wav", sample_id="s1"),
+        edit(2, clips[1], folder / "source.wav", "failed", sample_id="s1", system="base", heard=()),
+        edit(3, clips[2], folder / "gone.wav", "over_edit", caption="", texts=texts, asked=()),
+        unheard(4, clips[3], source=Source(str(clips[4]), 2.0), reason="truncated"),
+    ]
+    pairs = (
+        Comparison("nontarget_preservation", "ours", "base", 9, 0.1, -0.5, 0.6, 0.5, 1.0),
+        Comparison("edit_success", "ours", "base", 9, -0.5, -0.9, -0.1, 0.01, 0.02, "base"),
+        Comparison("edit_success", "ours", "other", 0, None, None, None, None, None, note="too few"),
+        Comparison("level_change_db", "ours", "base", 9, -0.5, -0.9, -0.1, 0.01, 0.02),
+    )
+    summary = systems_of(rows, EDIT, comparisons=pairs)
+    return build(folder / "run", rows, summary=summary, names={"base": "Baseline"})
+
+
+def test_an_edit_shows_source_and_edited_clip_on_one_time_scale(edits_page: Path, show: Any) -> None:
+    page = show(edits_page)
+    card = page.locator("#clip-1")
+    assert card.locator(".deck b").all_inner_texts() == ["Source", "Edited"]
+    assert card.locator(".time").all_inner_texts() == ["0.0 / 1.0 s", "0.0 / 2.0 s"]
+    source, edited = (card.locator(".picture img").nth(n).bounding_box() for n in (0, 1))
+    assert source["x"] == edited["x"]
+    assert source["width"] == pytest.approx(edited["width"] / 2, abs=1)  # one second beside two
+    assert card.locator(".texts dt").all_inner_texts() == ["Instruction", "Source caption"]
+    assert card.locator(".texts dd").all_inner_texts() == ["Add a siren", "a dog barks"]
+    marks = " ".join(card.locator(".marks").inner_text().split())
+    assert marks == "Success 4.50 Preservation 2"  # those of the usual table; the others are in the numbers
+    assert card.locator(".asked").inner_text().split() == ["•", "a", "siren"]  # one sound has no order
+    card.locator("summary").click()
+    heads = card.locator(".events th:first-child[scope=col]").all_inner_texts()
+    assert heads == ["Heard in the source", "Heard in the edited clip"]
+    assert "Level change\t-3.25" in card.locator(".values").inner_text()
+    links = card.locator(".foot a").all_inner_texts()
+    assert links == ["Same sample, other systems (1)", "Source file", "Edited file"]
+    # What was asked for is missed in the edited clip alone, and only where it was listened for.
+    assert page.locator("#clip-2 .lane.absent").all_inner_texts() == ["not heard"]
+    assert page.locator("#clip-4 .absent").count() == 0
+    assert page.locator("#clip-3 .caption").inner_text() == "Instruction Mute the dog"
+    assert page.locator("#clip-3 .texts dt").all_inner_texts() == ["Source caption"]
+    # Where nothing is asked for, a label has the same colour in both.
+    dogs = page.locator('#clip-3 .bar[aria-label^="Dog:"]')
+    colours = dogs.evaluate_all("a => a.map(e => getComputedStyle(e).backgroundColor)")
+    assert len(colours) == 2
+    assert len(set(colours)) == 1
+
+
+def test_source_and_edited_clip_take_turns(edits_page: Path, show: Any) -> None:
+    page = show(edits_page)
+    playing = """([card, index]) => {
+        const all = [...document.querySelectorAll("audio")].filter((audio) => !audio.paused);
+        const one = document.querySelectorAll(`#clip-${card} audio`)[index];
+        return all.length === 1 && all[0] === one && one.currentTime > 0.02;
+    }"""
+    page.get_by_role("button", name="Play the edited clip").first.click()
+    until(page, playing, [1, 1])
+    page.locator("#clip-1 .play").first.click()
+    until(page, playing, [1, 0])
+    page.locator("h1").click()
+    page.keyboard.press("j")
+    page.keyboard.press("Space")
+    until(page, "document.querySelectorAll('#clip-1 audio')[0].paused")
+    box = page.locator("#clip-1 .screen").nth(1).locator(".picture").bounding_box()
+    page.mouse.click(box["x"] + box["width"] * 0.25, box["y"] + 20)
+    until(page, playing, [1, 1])
+    page.keyboard.press("s")  # the other clip, from the same moment
+    until(page, playing, [1, 0])
+    assert page.locator("#clip-1 audio").first.evaluate("a => a.currentTime") > 0.45
+    page.keyboard.press("j")
+    page.keyboard.press("s")
+    until(page, playing, [2, 1])
+
+
+def test_a_missing_source_says_so(edits_page: Path, show: Any, problems: list[str]) -> None:
+    page = show(edits_page)
+    card = page.locator("#clip-3")
+    assert card.locator(".picture").first.inner_text() == "No spectrogram: there is no such file"
+    assert card.locator(".picture img").count() == 1
+    card.locator(".play").first.click()
+    card.locator(".fault").first.wait_for(state="visible")
+    assert "gone.wav" in card.locator(".fault").first.inner_text()
+    assert not card.locator(".fault").nth(1).is_visible()
+    assert all("ERR_FILE_NOT_FOUND" in text for text in problems)
+    problems.clear()
+
+
+def test_comparisons_are_grouped_by_metric(edits_page: Path, show: Any) -> None:
+    page = show(edits_page)
+    groups = page.locator(".compared")
+    assert [" ".join(text.split()) for text in groups.locator("h3").all_inner_texts()] == [
+        "Success 1 of 1 pair of systems can be told apart; 1 more pair shares too few scored clusters to be "
+        "compared",
+        "Preservation 0 of 1 pair of systems can be told apart",
+    ]
+    ahead = "Baseline is ahead of ours by 0.50 [0.10, 0.90], p = 0.020 (Holm), 9 shared clusters."
+    assert groups.first.locator(".sentences").inner_text() == ahead
+    assert not groups.nth(1).locator(".sentences").is_visible()
+    groups.nth(1).locator("summary").click()
+    assert "No winner between ours and Baseline" in groups.nth(1).inner_text()
+
+
+def test_marks_are_plotted_on_their_own_scale_and_names_are_shown(edits_page: Path, show: Any) -> None:
+    page = show(edits_page)
+    assert page.locator(".systems .scale text").all_text_contents() == ["1", "3", "5"]
+    assert page.locator(".systems tbody th").all_inner_texts() == ["Baseline", "ours"]
+    assert page.locator(".measures").is_visible()  # several measures make up the usual table
+    assert page.locator("#clip-2 .system").inner_text() == "Baseline"
+    page.locator("[name=system]").select_option(label="Baseline (1)")
+    assert listed(page) == [2]
+    page.locator("button[type=reset]").click()
+    page.locator("[name=q]").fill("baseline")
+    until(page, "document.querySelectorAll('.clip').length === 1")
+
+
+def test_verdicts_come_from_the_task(edits_page: Path, clips: list[Path], tmp_path: Path, show: Any) -> None:
+    page = show(edits_page)
+    assert page.locator(".verdicts label").all_inner_texts() == [
+        "All 4", "Good edit 1", "Over-edit 1", "Under-edit 0", "Failed 1", "Unheard 1",
+    ]  # fmt: skip
+    tones = page.locator(".clip").evaluate_all("a => a.map(c => c.className.split('tone-')[1])")
+    assert tones == ["good", "bad", "fair", "unheard"]
+    page.locator("[data-verdict=over_edit]").click()
+    assert listed(page) == [3]
+    rows = [label(1, clips[0]), label(2, clips[1], "unordered")]
+    page = show(build(tmp_path, rows, summary=systems_of(rows, LABEL)))
+    assert page.locator(".verdicts label").all_inner_texts() == ["All 2", "Ordered 1", "Not ordered 1"]
+    assert page.locator(".badge").all_inner_texts() == ["Ordered", "Not ordered"]
+    assert page.locator(".tone-good, .tone-bad").count() == 0  # neither is better
+    page.locator("[data-verdict=ordered]").click()
+    assert listed(page) == [1]
+
+
+def test_descriptions_are_searched_by_caption_tag_and_text(
+    tmp_path: Path, clips: list[Path], show: Any
+) -> None:
+    many = tuple(Event(f"Sound {n}", 0.1 * n, 0.1 * n + 0.1) for n in range(11))
+    rows = [
+        label(1, clips[0]),
+        label(2, clips[1], tags=("owl", "night"), texts={"Given caption": "Whispering trees"}),
+        label(3, clips[2], caption="Rain falls", tags=(), heard=many),
+    ]
+    page = show(build(tmp_path, rows, summary=systems_of(rows, LABEL)))
+    for words, found in (("NIGHT", [2]), ("whispering", [2]), ("rain", [3]), ("street bark", [1])):
+        page.locator("[name=q]").fill(words)
+        until(page, "ids => [...document.querySelectorAll('.clip')].map(c => c.id).join() === ids",
+              ",".join(f"clip-{number}" for number in found))  # fmt: skip
+    page.locator("button[type=reset]").click()
+    first = page.locator("#clip-1")
+    assert first.locator(".tags li").all_inner_texts() == ["dog bark", "siren", "street"]
+    assert first.locator(".warnings").inner_text() == "clipping"
+    assert first.locator(".name").all_inner_texts() == ["Dog", "Siren", "Speech"]
+    assert "not asked for" not in first.locator(".bar").first.get_attribute("aria-label")
+    third = page.locator("#clip-3")
+    assert third.locator(".name:visible").last.inner_text() == "3 more sounds heard"
+    third.locator(".fold-lanes").click()
+    assert third.locator(".name:visible").last.inner_text() == "Sound 10"
+    page.locator("#clip-2 .tags a").first.click()
+    until(page, "document.querySelectorAll('.clip').length === 1")
+    assert page.locator("[name=q]").input_value() == "owl"
+
+
+def test_a_source_is_drawn_once_for_all_systems(tmp_path: Path, clips: list[Path], show: Any) -> None:
+    rows = [edit(n, clips[n], clips[0], system=f"s{n % 2}") for n in range(1, 7)]
+    page = show(build(tmp_path, rows, summary=systems_of(rows, EDIT), spectrograms=4))
+    assert page.locator("img").count() == 8  # four edits, each with its source
+    assert len(list((tmp_path / "page" / "spectrograms").iterdir())) == 5
+    assert "drawn for 4 of 6 clips" in page.locator(".count").inner_text()
+
+
+def test_several_listeners_have_a_page_above_their_own(
+    tmp_path: Path, mixed: list[ItemRow], browser: Any
+) -> None:
+    runs = [("a b#1", "yamnet"), ("run2", HOSTILE[0])]
+    summaries: list[tuple[str, Summary]] = []
+    for name, listener in runs:
+        summaries.append((name, summary_of(mixed, listener=listener)))
+        build(tmp_path / name, mixed, summary=summaries[-1][1])
+    index = write_overview(
+        tmp_path,
+        title=HOSTILE[1],
+        runs=summaries,
+        agreement=[("Measure", "Alpha"), (HOSTILE[2], "0.71 [0.60, 0.80]")],
+        notes=[HOSTILE[0]],
+        names={"base": "Baseline"},
+    )
+    page = browser.new_page()
+    page.goto(index.as_uri())
+    tables = page.locator("table")
+    assert tables.first.locator("tbody th").all_inner_texts() == ["ours", "Baseline", "none"]
+    cells = tables.first.locator("tbody tr").first.locator("td").all_inner_texts()
+    assert [cell.split()[0] for cell in cells] == ["0.667", "0.667"]
+    assert tables.nth(1).locator("td").inner_text() == "0.71 [0.60, 0.80]"
+    assert page.locator(".notes").inner_text() == HOSTILE[0]
+    assert page.locator("script, img").count() == 0
+    page.get_by_role("link", name="yamnet").click()
+    page.wait_for_selector("#clip-1")
+    page.close()
 
 
 def test_any_file_name_plays(tmp_path: Path, clips: list[Path], show: Any) -> None:

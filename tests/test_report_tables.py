@@ -28,6 +28,7 @@ from earwitness.report.tables import (
     write_json,
 )
 from earwitness.tasks.rows import Comparison, Measures, Metric, MetricSpec, Summary, SystemRow
+from pages import EDIT, edit, systems_of
 
 SPECS = (
     MetricSpec("toa", "TOA", "order right"),
@@ -348,9 +349,9 @@ def test_latex_cells():
 # Terminal
 
 
-def printed(found, width=120):
+def printed(found, width=120, names=None):
     console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
-    for table in terminal.tables(found):
+    for table in terminal.tables(found, names):
         console.print(table)
     return console.file.getvalue()
 
@@ -395,8 +396,59 @@ def test_pairs_without_a_winner_are_told_while_few_and_else_counted():
     assert told(3).count("No winner between a and b") == 3
     many = told(4)
     assert "No winner between" not in many
-    assert "No winner can be named in 4 other pairs" in many
+    assert "No winner in the other 4 pairs" in many
     assert "a is ahead of c" in many
+
+
+def edited(comparisons=()):
+    rows = []
+    for index, name in enumerate(("AUDIT", "a_rather_long_name_of_a_system", "base")):
+        marks = {
+            "edit_success": 4.5 - index,
+            "nontarget_preservation": 2.0 + index,
+            "temporal_preservation": 5.0,
+        }
+        values = {**marks, "naturalness": 1.0, "joint_success": 0.0, "level_change_db": -12.5 * index}
+        rows += [edit(n, "a.wav", "s.wav", system=name, values=values) for n in range(3)]
+    return systems_of(rows, EDIT, comparisons=comparisons)
+
+
+def test_an_edit_run_as_csv_markdown_and_latex():
+    found = edited()
+    rows = list(csv.DictReader(io.StringIO(summary_csv(found), newline="")))
+    assert [r["edit_success"] for r in rows] == ["4.5", "3.5", "2.5"]
+    assert float(rows[1]["level_change_db"]) == -12.5
+    head, *body = rendered_cells(markdown(found, TableOptions(interval="none")))
+    assert head == ["System", "Success", "Preservation", "Timing kept", "Naturalness", "Joint success", "n"]
+    assert body[0] == ["AUDIT", "*4.50*", "2.00", "5.00", "1.00", "0.000", "3"]
+    assert body[2] == ["base", "2.50", "*4.00*", "5.00", "1.00", "0.000", "3"]
+    lines = table_rows(latex(found, TableOptions(columns=("level_change_db", "unheard"), percent=True)))
+    assert lines[2] == r"base & $-$25.000 [$-$26.250, $-$23.750] & 0 \\"
+
+
+@pytest.mark.parametrize("width", [72, 80])
+def test_the_usual_metrics_stand_beside_each_other_in_a_narrow_terminal(width):
+    text = printed(edited(), width, {"base": "Baseline"})
+    assert max(map(len, text.splitlines())) <= width
+    for shown in ("4.50 [4.28, 4.72]", "Preservation", "Timing", "[1.90, 2.10]", "Joint"):
+        assert shown in text
+    assert "Level change" not in text  # not one of the usual
+    assert "Baseline" in text
+    assert " base " not in text
+
+
+def test_comparisons_in_a_terminal_are_by_metric_the_key_metric_in_full():
+    pairs = (
+        Comparison("nontarget_preservation", "AUDIT", "base", 9, -2.0, -2.5, -1.5, 0.001, 0.01, "base"),
+        Comparison("nontarget_preservation", "AUDIT", "x", 9, 0.1, -2.5, 1.5, 0.5, 1.0),
+        Comparison("nontarget_preservation", "x", "base", 0, None, None, None, None, None),
+        Comparison("edit_success", "AUDIT", "base", 9, 2.0, 1.5, 2.5, 0.001, 0.01, "AUDIT"),
+        Comparison("level_change_db", "AUDIT", "base", 9, 2.0, 1.5, 2.5, 0.001, 0.01),
+    )
+    text = " ".join(printed(edited(pairs), 120, {"base": "Baseline"}).split())
+    assert "Paired comparisons: Success AUDIT is ahead of Baseline by 2.00 [1.50, 2.50]" in text
+    assert "Preservation: Baseline ahead of AUDIT; no winner in 1 pair; 1 pair not comparable." in text
+    assert "Level change:" not in text  # more of it is neither better nor worse
 
 
 @pytest.mark.parametrize(
@@ -488,7 +540,8 @@ def test_replies_are_read_back(tmp_path):
     captions = ["=1+1", "line\nbreak", "car\rriage", 'quo"te, comma', "plain <b>é音</b>", "-0.5", ""]
     rows = [
         {"task": "order", "system": "s", "sample_id": str(i), "side": "clip", "caption": caption,
-         "question": "events", "listener": "l", "repeat": 0, "reason": "", "events": [{"label": "é", "onset_s": 0.5}],
+         "question": "events", "listener": "l", "repeat": 0, "reason": "",
+         "events": [{"label": "é", "onset_s": 0.5}],
          "score": None if i else 0.25, "applicable": True}
         for i, caption in enumerate(captions)
     ]  # fmt: skip

@@ -28,8 +28,8 @@ _COLOURS = ("#0072B2", "#D55E00", "#E69F00", "#CC79A7", "#56B4E9", "#009E73", "#
 """Okabe and Ito's palette, which colour-blind readers can tell apart (jfly.uni-koeln.de/color)."""
 
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-TRADEOFF = ("nontarget_preservation", "edit_success")
-"""Metrics of an edit that pull against each other: across, and up."""
+TRADEOFFS = (("nontarget_preservation", "edit_success"), ("others_kept", "target_changed"))
+"""Metrics of an edit that pull against each other, across and up: a judge's, and a detector's."""
 
 _FONTS = (
     "DejaVu Sans",
@@ -52,7 +52,7 @@ def write_figures(summary: Summary, folder: Path) -> list[Path]:
     wanted = {"systems": systems}
     if summary.measures.kinds:
         wanted["errors"] = errors
-    if {spec.name for spec in summary.specs} >= set(TRADEOFF):
+    if _pulling(summary):
         wanted["tradeoff"] = tradeoff
     written = []
     with _style():
@@ -157,7 +157,7 @@ def errors(summary: Summary) -> Figure:
 
 def tradeoff(summary: Summary) -> Figure:
     """Preservation across, success up, a mark for every system with the intervals of both."""
-    across, up = (spec_of(summary, name) for name in TRADEOFF)
+    across, up = (spec_of(summary, name) for name in _pulling(summary))
     rows = ranked(summary)
     figure = Figure(figsize=(_WIDTH_IN, max(3.6, _FRAME_IN + 0.2 * len(rows))), layout="constrained")
     axes = figure.add_subplot()
@@ -193,6 +193,12 @@ def tradeoff(summary: Summary) -> Figure:
             text.set_parse_math(False)
             text.set_text(label)
     return figure
+
+
+def _pulling(summary: Summary) -> tuple[str, ...]:
+    """Those of :data:`TRADEOFFS` that the task measures; empty if it does not."""
+    names = {spec.name for spec in summary.specs}
+    return next((pair for pair in TRADEOFFS if names >= set(pair)), ())
 
 
 def _limits(numbers: Sequence[float]) -> tuple[float, float]:

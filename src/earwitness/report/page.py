@@ -27,22 +27,10 @@ from earwitness import audio
 from earwitness.errors import UnusableAudio
 from earwitness.report import spectrogram, tables
 from earwitness.report.files import whole
-from earwitness.tasks.rows import (
-    LOW_COVERAGE,
-    NOT_APPLICABLE,
-    SCORED,
-    UNHEARD,
-    ItemRow,
-    Metric,
-    MetricSpec,
-    Source,
-    Summary,
-    SystemRow,
-)
+from earwitness.report.page_view import metric_view, percent, run_data, view
+from earwitness.tasks.rows import SCORED, ItemRow, Metric, MetricSpec, Source, Summary, SystemRow
 
 _ASSETS = ("page.css", "card.js", "page.js")
-_LISTED = 12  # comparisons of a metric shown before the rest folds away
-_PLOT_WIDTH, _PLOT_MARGIN = 150, 6  # pixels of the interval plot
 
 
 def write_page(
@@ -77,7 +65,7 @@ def write_page(
     done = drawn = 0
     asks = edits = False
     with _writing(folder / "page" / "clips.js") as out:
-        out.write(f"earwitness.run = {_script_json(_run_data(summary, names))};\nearwitness.clips = [\n")
+        out.write(f"earwitness.run = {_script_json(run_data(summary, names))};\nearwitness.clips = [\n")
         for done, item in enumerate(items, 1):
             picture = pictures.of if shares.get(item.system, 0) > 0 else _not_drawn
             data = _clip_data(folder, item, picture)
@@ -92,12 +80,12 @@ def write_page(
         out.write("];\n")
     pictures.tidy()
 
-    view = _view(summary, title=title, facts=facts, names=names)
-    view["drawn"] = "" if spectrograms >= total else _drawn_words(drawn, done)
-    view |= {"asks": asks, "edits": edits}
+    shown = view(summary, title=title, facts=facts, names=names)
+    shown["drawn"] = "" if spectrograms >= total else _drawn_words(drawn, done)
+    shown |= {"asks": asks, "edits": edits}
     index = folder / "index.html"
     with _writing(index) as out:
-        out.write(_template("page.html").render(view))
+        out.write(_template("page.html").render(shown))
     return index
 
 
@@ -129,7 +117,7 @@ def write_overview(
     keys = [tables.key_spec(summary) for _, summary in runs]
     index = folder / "index.html"
     with _writing(index) as out:
-        view = {
+        shown = {
             "title": title,
             "task": runs[0][1].task if runs else "",
             "runs": [
@@ -149,15 +137,15 @@ def write_overview(
             "agreement": agreement,
             "notes": notes,
         }
-        out.write(_template("overview.html").render(view))
+        out.write(_template("overview.html").render(shown))
     return index
 
 
 def _overview_cell(row: SystemRow | None, key: MetricSpec) -> dict[str, Any]:
     if row is None:
-        return _metric_view(Metric(None), key) | {"coverage": "", "low": False}
-    shown = _metric_view(row.metrics[key.name], key)
-    return shown | {"coverage": _percent(row.coverage), "low": tables.low_coverage(row)}
+        return metric_view(Metric(None), key) | {"coverage": "", "low": False}
+    shown = metric_view(row.metrics[key.name], key)
+    return shown | {"coverage": percent(row.coverage), "low": tables.low_coverage(row)}
 
 
 # --- the clips ------------------------------------------------------------------------------------
@@ -262,196 +250,6 @@ def _drawn_words(drawn: int, of: int) -> str:
     if drawn == 0:
         return "No spectrograms were drawn."
     return f"Spectrograms were drawn for {drawn:,} of {of:,} clips: the first of each system."
-
-
-# --- the run --------------------------------------------------------------------------------------
-
-
-def _run_data(summary: Summary, names: Mapping[str, str]) -> dict[str, Any]:
-    return {
-        "systems": [[row.system, names.get(row.system, row.system)] for row in summary.rows],
-        "verdicts": _verdicts(summary),
-        "columns": [spec.name for spec in summary.specs if spec.name in summary.measures.columns],
-        "measures": {
-            spec.name: {
-                "title": spec.title,
-                "meaning": spec.meaning,
-                "decimals": spec.decimals,
-                "percent": spec.percent,
-            }
-            for spec in summary.specs
-        },
-    }
-
-
-def _verdicts(summary: Summary) -> list[tuple[str, str, str]]:
-    """Name, title and tone of every verdict.
-
-    Of an ordered list the first is good, the last bad and what lies between fair. Where more of the key
-    metric is neither better nor worse, no verdict is: the first is merely marked.
-    """
-    titles = list(summary.measures.verdicts.items())
-    middle = ["fair"] * (len(titles) - 2)
-    judged = tables.key_spec(summary).better != 0
-    tones = ["good", *middle, "bad"] if judged else ["marked", *["plain"] * (len(titles) - 1)]
-    return [
-        *((name, title, tone) for (name, title), tone in zip(titles, tones, strict=False)),
-        (NOT_APPLICABLE, "Not applicable", "plain"),
-        (UNHEARD, "Unheard", "unheard"),
-    ]
-
-
-def _view(
-    summary: Summary, *, title: str, facts: Mapping[str, Any], names: Mapping[str, str]
-) -> dict[str, Any]:
-    """What the template shows, in words; it decides nothing itself."""
-    key, columns = tables.key_spec(summary), summary.measures.columns
-    others = [
-        spec
-        for spec in summary.specs
-        if spec is not key and any(row.metrics[spec.name].value is not None for row in summary.rows)
-    ]
-    others.sort(key=lambda spec: columns.index(spec.name) if spec.name in columns else len(columns))
-    counted = {kind for row in summary.rows for kind, count in row.errors.items() if count}
-    kinds = [kind for kind in summary.measures.kinds if kind in counted]
-    ends = _ends(key, [row.metrics[key.name] for row in summary.rows])
-    shown = tables.ranked(summary)
-    return {
-        "title": title,
-        "task": summary.task,
-        "listener": summary.listener,
-        "date": facts.get("date"),
-        "facts": {name: _words(value) for name, value in facts.items() if name != "date"},
-        "figures": _figures(summary),
-        "key": key,
-        "others": others,
-        "others_open": any(spec.name in columns for spec in others),
-        "kinds": [(kind, summary.measures.kinds[kind]) for kind in kinds],
-        "plot": {"width": _PLOT_WIDTH, "ticks": _ticks(key, ends)},
-        "systems": [_system_view(row, key, others, kinds, ends, names) for row in shown],
-        "bounded": any(row.metrics[key.name].worst is not None for row in shown),
-        "comparisons": _comparisons(summary, names),
-        "listed": _LISTED,
-        "notes": summary.notes,
-    }
-
-
-def _comparisons(summary: Summary, names: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The pairs of systems by metric: those told apart, those that are not, and how many lack clusters."""
-    groups = []
-    for spec, pairs in tables.comparisons(summary):
-        compared = [pair for pair in pairs if pair.difference is not None]
-        sentences = {pair: tables.sentence(pair, spec, names) for pair in compared}
-        groups.append(
-            {
-                "spec": spec,
-                "pairs": len(compared),
-                "won": sorted(text for pair, text in sentences.items() if pair.winner),
-                "open": sorted(text for pair, text in sentences.items() if not pair.winner),
-                "apart": len(pairs) - len(compared),
-            }
-        )
-    return groups
-
-
-def _figures(summary: Summary) -> list[tuple[str, str, bool]]:
-    """The counts of the whole run, for the header: value, name, whether to mark it as low."""
-    n, scored, unheard, not_applicable = (
-        sum(getattr(row, name) for row in summary.rows)
-        for name in ("n", "scored", "unheard", "not_applicable")
-    )
-    coverage = scored / (n - not_applicable) if n > not_applicable else None
-    return [
-        (f"{len(summary.rows):,}", "system" if len(summary.rows) == 1 else "systems", False),
-        (f"{n:,}", "clip" if n == 1 else "clips", False),
-        (f"{scored:,}", "scored", False),
-        (f"{unheard:,}", "unheard", False),
-        (f"{not_applicable:,}", "not applicable", False),
-        (_percent(coverage), "coverage", _is_low(coverage)),
-    ]
-
-
-def _system_view(
-    row: SystemRow,
-    key: MetricSpec,
-    others: list[MetricSpec],
-    kinds: list[str],
-    ends: tuple[float, float],
-    names: Mapping[str, str],
-) -> dict[str, Any]:
-    address = "#system=" + quote(row.system, safe="", errors="replace")
-    metric = row.metrics[key.name]
-    reasons = sorted(row.unheard_reasons.items(), key=lambda pair: (-pair[1], pair[0]))
-    return {
-        "row": row,
-        "name": names.get(row.system, row.system),
-        "address": address,
-        "key": _metric_view(metric, key) | {"plot": _plot(metric, ends)},
-        "others": [_metric_view(row.metrics[spec.name], spec) for spec in others],
-        "coverage": {"text": _percent(row.coverage), "low": _is_low(row.coverage)},
-        "kinds": [(kind, row.errors.get(kind, 0)) for kind in kinds],
-        "reasons": ", ".join(f"{reason.replace('_', ' ')} {count:,}" for reason, count in reasons),
-    }
-
-
-def _metric_view(metric: Metric, spec: MetricSpec) -> dict[str, Any]:
-    interval = ""
-    if metric.low is not None and metric.high is not None:
-        interval = f"{_text(metric.low, spec)} to {_text(metric.high, spec)}"
-    return {"value": metric.value, "text": _text(metric.value, spec), "interval": interval, "n": metric.n}
-
-
-def _ends(key: MetricSpec, metrics: list[Metric]) -> tuple[float, float]:
-    """The ends of the plots' common scale: the metric's own, else those of what is shown."""
-    if key.scale:
-        return key.scale
-    shown = [
-        number
-        for metric in metrics
-        for number in (metric.value, metric.low, metric.high, metric.worst, metric.best)
-        if number is not None
-    ]
-    return min(shown, default=0.0), max(shown, default=1.0)
-
-
-def _across(value: float, ends: tuple[float, float]) -> float:
-    span = (ends[1] - ends[0]) or 1.0
-    return round(_PLOT_MARGIN + (value - ends[0]) / span * (_PLOT_WIDTH - 2 * _PLOT_MARGIN), 2)
-
-
-def _plot(metric: Metric, ends: tuple[float, float]) -> dict[str, float]:
-    """Positions in pixels of the marks that are defined, by name."""
-    names = ("value", "low", "high", "worst", "best")
-    return {name: _across(number, ends) for name in names if (number := getattr(metric, name)) is not None}
-
-
-def _ticks(key: MetricSpec, ends: tuple[float, float]) -> list[tuple[float, str]]:
-    values = (ends[0], (ends[0] + ends[1]) / 2, ends[1])
-    scale, sign = (100, " %") if key.percent else (1, "")
-    return [(_across(value, ends), f"{value * scale:.3g}{sign}") for value in dict.fromkeys(values)]
-
-
-def _text(value: float | None, spec: MetricSpec) -> str:
-    return "–" if value is None else tables.number(value, spec)
-
-
-def _percent(share: float | None) -> str:
-    """Whole per cent, rounded down: 99.6 % covered is not all of it."""
-    return "–" if share is None else f"{int(share * 100 + 1e-9)} %"
-
-
-def _is_low(coverage: float | None) -> bool:
-    return coverage is not None and coverage < LOW_COVERAGE
-
-
-def _words(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {_words(inner)}" for name, inner in value.items())
-    if isinstance(value, (list, tuple)):
-        return ", ".join(_words(inner) for inner in value)
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "–" if value is None else str(value)
 
 
 # --- files ----------------------------------------------------------------------------------------

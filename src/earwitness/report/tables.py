@@ -116,12 +116,16 @@ def p_text(p: float) -> str:
 
 
 def comparisons(summary: Summary) -> list[tuple[MetricSpec, list[Comparison]]]:
-    """The paired comparisons by metric, the key metric first."""
+    """The paired comparisons by metric, the key metric first.
+
+    Where more is neither better nor worse there is no winner to name, and such a metric is left out.
+    """
     groups: dict[str, list[Comparison]] = {}
     for comparison in summary.comparisons:
         groups.setdefault(comparison.metric, []).append(comparison)
     order = sorted(groups, key=lambda metric: metric != summary.key_metric)
-    return [(spec_of(summary, metric), groups[metric]) for metric in order]
+    specs = [spec_of(summary, metric) for metric in order]
+    return [(spec, groups[spec.name]) for spec in specs if spec.better]
 
 
 def sentence(comparison: Comparison, spec: MetricSpec, names: Mapping[str, str] | None = None) -> str:

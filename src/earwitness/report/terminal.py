@@ -75,8 +75,9 @@ def _measures(summary: Summary, names: Names) -> list["Table"]:
     specs.sort(key=lambda spec: columns.index(spec.name))
     rows = ranked(summary)
     found = []
-    for start in range(0, len(specs), _ABREAST):
-        abreast = specs[start : start + _ABREAST]
+    lines = -(-len(specs) // _ABREAST)
+    for line in range(lines):
+        abreast = specs[line * len(specs) // lines : (line + 1) * len(specs) // lines]
         cells = [
             [names.get(row.system, row.system), *(_value(row.metrics[spec.name], spec) for spec in abreast)]
             for row in rows
@@ -138,17 +139,15 @@ def _compared(summary: Summary, spec: MetricSpec, pairs: Sequence[Comparison], n
     unclear = [pair for pair in shown if not pair.winner]
     lines = [sentence(pair, spec, names) for pair in (won + unclear if len(unclear) <= MOST_OPEN else won)]
     if len(unclear) > MOST_OPEN:
-        lines.append(
-            f"No winner can be named in {len(unclear)} {'other ' if won else ''}pairs (summary.json)."
-        )
+        lines.append(f"No winner in {'the other ' if won else ''}{_pairs(len(unclear))} (summary.json).")
     if apart:
-        captions.append(f"{apart} pairs share too few scored clusters to be compared.")
+        captions.append(f"{_pairs(apart)} with too few shared scored clusters to be compared.")
     title = f"Paired comparisons: {spec.title}"
     return _table(title, [""], [[line] for line in lines], " ".join(captions))
 
 
 def _compared_briefly(groups: Sequence[tuple[MetricSpec, list[Comparison]]], names: Names) -> "Table":
-    """One line a metric: who is ahead of whom."""
+    """A few words on each metric: who is ahead of whom."""
     cells = []
     for spec, pairs in groups:
         behind: dict[str, list[str]] = {}
@@ -157,12 +156,16 @@ def _compared_briefly(groups: Sequence[tuple[MetricSpec, list[Comparison]]], nam
                 other = pair.first if pair.winner == pair.second else pair.second
                 behind.setdefault(pair.winner, []).append(names.get(other, other))
         said = [f"{names.get(first, first)} ahead of {', '.join(rest)}" for first, rest in behind.items()]
-        unclear = sum(not pair.winner for pair in pairs)
-        said += [f"no winner in {unclear} of {len(pairs)} {'pair' if len(pairs) == 1 else 'pairs'}"] * (
-            unclear > 0
-        )
+        apart = sum(pair.difference is None for pair in pairs)
+        unclear = sum(not pair.winner for pair in pairs) - apart
+        said += [f"no winner in {_pairs(unclear)}"] * (unclear > 0)
+        said += [f"{_pairs(apart)} not comparable"] * (apart > 0)
         cells.append([f"{spec.title}: {'; '.join(said)}."])
     return _table("Other comparisons", [""], cells, "Their differences and intervals are in summary.json.")
+
+
+def _pairs(number: int) -> str:
+    return f"{number} {'pair' if number == 1 else 'pairs'}"
 
 
 def _table(title: str, heads: Sequence[Lines], rows: Iterable[Sequence[Lines]], caption: str = "") -> "Table":

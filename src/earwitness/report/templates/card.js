@@ -83,9 +83,9 @@ const earwitness = {};
     return node;
   }
 
-  /** The rows of the timeline below the picture: asked sounds first, then the rest. `hues` colours the
-   * rest where nothing is asked for; otherwise it is grey and folded away, unless `open`. */
-  function lanes(screen, { asked, others }, span, { missing, hues, open }) {
+  /** The rows of the timeline below the picture: asked sounds first, then the rest, folded away. Where
+   * nothing is asked for, the first of the rest are listed, in the colours of `hues`. */
+  function lanes(screen, { asked, others }, span, { missing, hues }) {
     const lane = (name, kind, ...inside) => {
       const parts = [make("div", { class: `name ${kind}`, title: name }, make("bdi", {}, name)), make("div", { class: `lane ${kind}` }, ...inside)];
       screen.append(...parts);
@@ -99,22 +99,22 @@ const earwitness = {};
     }
     const groups = byLabel(others);
     const kind = (label) => hues.get(label) ?? "other";
-    const listed = [...groups].map(([label, events]) => () => lane(label, kind(label), ...events.map((event) => bar(event, span, null, kind(label)))));
-    if (!asked.length) for (const add of listed.splice(0, MOST_LANES)) add();
-    if (!listed.length) return;
-    const left = asked.length ? others : others.filter((event) => [...groups.keys()].indexOf(event.label) >= MOST_LANES);
-    const count = `${listed.length} ${asked.length ? "other" : "more"} ${listed.length === 1 ? "sound" : "sounds"} heard`;
+    const bars = (events) => events.map((event) => bar(event, span, null, kind(event.label)));
+    const folded = [...groups];
+    if (!asked.length) for (const [label, events] of folded.splice(0, MOST_LANES)) lane(label, kind(label), ...bars(events));
+    if (!folded.length) return;
+    const count = `${folded.length} ${asked.length ? "other" : "more"} ${folded.length === 1 ? "sound" : "sounds"} heard`;
     const toggle = make("button", { type: "button", class: "fold-lanes" }, count);
-    const strip = make("div", { class: "lane strip" }, ...left.map((event) => bar(event, span, null, kind(event.label))));
+    const strip = make("div", { class: "lane strip" }, ...bars(folded.flatMap(([, events]) => events)));
     screen.append(make("div", { class: "name" }, toggle), strip);
-    const rest = listed.flatMap((add) => add());
+    const rest = folded.flatMap(([label, events]) => lane(label, kind(label), ...bars(events)));
     const show = (shown) => {
       toggle.setAttribute("aria-expanded", String(shown));
       strip.classList.toggle("faded", shown);
       for (const part of rest) part.hidden = !shown;
     };
     toggle.addEventListener("click", () => show(toggle.getAttribute("aria-expanded") === "false"));
-    show(open);
+    show(false);
   }
 
   function pins(surface, asked, span) {
@@ -280,7 +280,7 @@ const earwitness = {};
   /** Picture, lanes and player of one sound. */
   function screenOf(clip, sound, name, span, hues) {
     const answered = answers(clip, sound);
-    const screen = make("div", { class: "screen" });
+    const screen = make("div", { class: clip.source ? "screen pair" : "screen" });
     const fault = make("p", { class: "fault", role: "status", hidden: "hidden" });
     const where = name ? `Position in the ${name.toLowerCase()} clip` : "Position in the clip";
     const surface = make("div", { class: "surface", role: "slider", tabindex: "0", "aria-label": where });
@@ -289,7 +289,7 @@ const earwitness = {};
     screen.append(deck.deck, picture(sound, span));
     if (span) {
       const missing = clip.scored && sound === clip.sound;
-      lanes(screen, answered, span, { missing, hues, open: Boolean(clip.source) });
+      lanes(screen, answered, span, { missing, hues });
       pins(surface, answered.asked, span);
       axis(ticks, span);
     }
@@ -304,7 +304,9 @@ const earwitness = {};
     const cause = clip.kind || (clip.verdict === "unheard" ? clip.reason : "");
     const badge = verdict + (cause ? `: ${plain(cause)}` : "");
     // An edit may be asked for by its instruction alone, which then stands in the caption's place.
-    const [[head, caption], ...texts] = clip.caption || !clip.texts.length ? [["", clip.caption || "(no caption)"], ...clip.texts] : clip.texts;
+    const other = clip.texts.find(([, text]) => text === clip.caption) ?? (clip.caption ? null : clip.texts[0]);
+    const [head, caption] = other ?? ["", clip.caption || "(no caption)"];
+    const texts = clip.texts.filter((one) => one !== other);
     const why = clip.detail || plain(clip.reason);
 
     const sounds = clip.source ? [[clip.source, "Source"], [clip.sound, "Edited"]] : [[clip.sound, ""]];
