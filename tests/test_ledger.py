@@ -138,6 +138,22 @@ def test_an_upgrade_that_is_killed_leaves_version_1_whole(tmp_path: Path, moment
         assert [h.reason for i in range(1, 6) for h in ledger.heard(i)] == ["", "", "", "refused"]
 
 
+def test_a_judges_questions_of_version_1_stay_those_of_then(tmp_path: Path) -> None:
+    """They have been reworded: such a run is reported as it is, but not extended."""
+    path = version_1(tmp_path)
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE meta SET value = '{\"alignment\": \"abc\"}' WHERE name = 'questions'")
+        db.execute("UPDATE hearings SET question = 'alignment', caption = 'a dog, then a cat'")
+        keys = db.execute("SELECT key FROM hearings ORDER BY key").fetchall()
+    db.close()
+    with Ledger.create(path) as ledger:
+        assert ledger.meta()["questions"] == {"alignment": "abc"}
+        assert ledger.heard(1)[0].texts == {"caption": "a dog, then a cat"}
+        assert ledger.heard(1)[0].reply["duration_s"] == 0.5
+    with sqlite3.connect(path) as db:
+        assert db.execute("SELECT key FROM hearings ORDER BY key").fetchall() == keys
+
+
 def test_a_v1_run_that_never_began_can_begin(tmp_path: Path) -> None:
     path = version_1(tmp_path / "run")
     with sqlite3.connect(path) as db:

@@ -292,6 +292,10 @@ def test_budget_stops_before_the_call_that_would_exceed_it_and_resumes_with_the_
     assert not heard_before & {call.call_id for call in again.asked}
 
 
+def test_a_budget_of_exactly_what_the_calls_cost_is_enough(tmp_path: Path, clips: list[Item]) -> None:
+    assert hear(tmp_path / "run", clips[:3], Ear(expected=0.1, cost=0.1), max_cost_usd=0.3) == Counts(asked=3)
+
+
 def test_calls_that_cost_less_than_was_set_aside_leave_money_for_more(tmp_path: Path) -> None:
     clips = make_clips(tmp_path, range(10))
     ear = Ear(in_flight=4, expected=2.0, cost=0.5)

@@ -33,6 +33,9 @@ log = logging.getLogger(__name__)
 COST = "cost_usd"
 """The count of a hearing's usage that a budget limits."""
 
+ROUNDING = 1e-9
+"""Dollars by which a sum of prices may miss a budget: three calls at 0.1 are 0.30000000000000004."""
+
 Progress = Callable[[int, int, float | None], None]
 """Called with answers settled, answers sought, and dollars spent (None where nothing has a price). What is
 not sought for want of money is never settled."""
@@ -244,7 +247,7 @@ class _Run:
             )
         cost = max(expected.get(COST, 0.0), self.dearest)
         in_flight = sum(max(waiting.cost, self.dearest) for waiting in self.waiting.values())
-        return cost if (self.spent or 0.0) + in_flight + cost <= self.max_cost else None
+        return cost if (self.spent or 0.0) + in_flight + cost <= self.max_cost + ROUNDING else None
 
     def _read(self, stored: StoredItem, role: str) -> audio.Clip | UnusableAudio:
         """Decode one of the item's files and keep its facts; a file nobody can hear with the reason."""
