@@ -228,6 +228,21 @@ def test_a_listener_that_always_breaks_leaves_a_reason_for_every_item(
         assert "planted" in ledger.heard(1)[0].detail
 
 
+class NoCredit(Ear):
+    """Stops with a word to the user after two answers, as a provider does that takes no more calls."""
+
+    def hear(self, calls: Iterable[Call]) -> Answers:
+        yield from islice(super().hear(calls), 2)
+        raise UserError("the key is out of credit.")
+
+
+def test_what_was_answered_before_a_listener_gave_up_is_kept(tmp_path: Path, clips: list[Item]) -> None:
+    with pytest.raises(UserError, match="out of credit"):
+        hear(tmp_path / "run", clips, NoCredit(in_flight=2))
+    assert sorted(outcomes(tmp_path / "run").values()) == [[], [], [""], [""]]
+    assert hear(tmp_path / "run", clips, Ear()) == Counts(asked=2)
+
+
 class Silent(Ear):
     def hear(self, calls: Iterable[Call]) -> Answers:
         for _ in calls:
