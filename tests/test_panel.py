@@ -1,6 +1,7 @@
 """Several listeners on the same clips: a run each, planted agreement found, rebuilt from the ledgers."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,10 @@ def test_each_run_of_a_panel_is_whole_and_all_are_rebuilt(tmp_path: Path) -> Non
     assert len(agreement.runs_of(tmp_path / "run")) == 3
     assert agreement.runs_of(tmp_path / "run" / agreement.slug(names[0])) == {}
     assert agreement.runs_of(tmp_path) == {}
+    (tmp_path / "mine").mkdir()
+    for number, run in enumerate(agreement.runs_of(tmp_path / "run").values()):
+        shutil.copytree(run, tmp_path / "mine" / f"run{number}")
+    assert agreement.runs_of(tmp_path / "mine") == {}  # runs in a folder of the user's are no panel
     for p in files:
         p.unlink()
     rebuild(tmp_path / "run", FEW)

@@ -95,7 +95,8 @@ def slug(listener: str) -> str:
 def runs_of(folder: Path) -> dict[str, Path]:
     """The runs of a panel's folder by listener; empty if it is not one.
 
-    Listeners of one name are told apart by the name of their folder.
+    A folder that merely holds runs is no panel: in a panel at least two runs lie in folders called after
+    their listeners, as :func:`slug` does. Listeners of one name are told apart by the name of their folder.
     """
     if not folder.is_dir() or (folder / "ledger.sqlite").exists():
         return {}
@@ -103,9 +104,13 @@ def runs_of(folder: Path) -> dict[str, Path]:
     for one in sorted(folder.iterdir()):
         if (one / "ledger.sqlite").is_file():
             with Ledger.read(one / "ledger.sqlite") as ledger:
-                if "listener" in (meta := ledger.meta()):
-                    found[one] = str(meta["listener"]["name"])
+                listener = str(ledger.meta().get("listener", {}).get("name", ""))
+            kind = listener.partition(":")[0]
+            if listener and (one.name == slug(listener) or one.name.startswith(f"{kind}-")):
+                found[one] = listener
     names = list(found.values())
+    if len(names) < 2:
+        return {}
     return {name if names.count(name) == 1 else f"{name} ({one.name})": one for one, name in found.items()}
 
 
