@@ -1,16 +1,40 @@
 """Event-level evaluation of audio made, edited, described or understood by machines.
 
-``judge``, ``label``, ``panel``, ``estimate`` and ``rebuild`` mirror the verbs of the command line; they are
-loaded when first used.
+``judge``, ``label``, ``panel`` (several listeners), ``estimate``, ``rebuild`` (the verb ``report``),
+``compare``, ``bundle`` and ``bundle_clips`` (``label --bundle``) mirror the command line; they are loaded when
+first used.
 """
 
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.2.0"
-__all__ = ["Panel", "Result", "__version__", "estimate", "judge", "label", "panel", "rebuild"]
+__all__ = [
+    "Panel",
+    "Result",
+    "__version__",
+    "bundle",
+    "bundle_clips",
+    "compare",
+    "estimate",
+    "judge",
+    "label",
+    "panel",
+    "rebuild",
+]
 
 if TYPE_CHECKING:
-    from earwitness.api import Panel, Result, estimate, judge, label, panel, rebuild
+    from earwitness.api import (
+        Panel,
+        Result,
+        bundle,
+        bundle_clips,
+        compare,
+        estimate,
+        judge,
+        label,
+        panel,
+        rebuild,
+    )
 
 
 def __getattr__(name: str) -> Any:

@@ -8,6 +8,7 @@ import typer
 
 from earwitness.cli import show
 from earwitness.cli.options import JUDGE, LISTENING, MANIFEST, OUTPUTS, SHOWN, request, with_options
+from earwitness.errors import UserError
 
 app = typer.Typer(
     help="Judge clips: which system keeps what was asked?",
@@ -88,7 +89,7 @@ def label(
     **given: Any,
 ) -> None:
     """Describe every clip: caption, events, tags, order, quality flags. Writes tables and a page."""
-    _judge("label", given)
+    _judge("label", {**given, "ordered_only": ordered_only, "bundle": bundle})
 
 
 def _judge(task: str, given: Mapping[str, Any]) -> None:
@@ -96,6 +97,9 @@ def _judge(task: str, given: Mapping[str, Any]) -> None:
 
     asked = request(task, given)
     out: Path = given["out"]
+    bundle: Path | None = given.get("bundle")
+    if bundle is not None and len(asked.listeners) > 1:
+        raise UserError("--bundle packs the descriptions of one listener.", "Name one listener.")
     estimates, panel, results = [], None, []
     with show.progress_bar() as progress:
         if given["estimate"]:
@@ -111,4 +115,7 @@ def _judge(task: str, given: Mapping[str, Any]) -> None:
         show.print_panel(panel)
     else:
         show.print_result(results[0])
+        if bundle is not None:
+            count = api.bundle_clips(out, bundle, ordered_only=given["ordered_only"])
+            typer.echo(f"Packed {count} clips with their descriptions: {bundle.absolute()}")
     show.stop_if_over_budget(results)

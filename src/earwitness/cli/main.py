@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from earwitness import __version__
-from earwitness.cli import about, demo, judge, prompts, report
+from earwitness.cli import about, demo, judge, prompts, report, share
 from earwitness.errors import EarwitnessError
 
 app = typer.Typer(
     name="earwitness",
     help="Event-level evaluation of audio that machines make, edit, describe and understand.\n\n"
-    "First steps: earwitness demo. Then: earwitness judge order --help.",
+    "First steps: earwitness demo. Then: earwitness judge order --help, or earwitness label --help.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -26,6 +26,8 @@ app.command("label", epilog=judge.LABEL_EXAMPLES)(judge.label)
 app.command("demo")(demo.demo)
 app.command("report")(report.report)
 app.command("failures")(report.failures)
+app.command("compare")(share.compare)
+app.command("bundle")(share.bundle)
 app.command("listeners")(about.listeners)
 app.command("doctor")(about.doctor)
 
@@ -50,7 +52,7 @@ def main(
 
 
 def run() -> None:
-    """Console entry: exit status 0 finished, 2 bad input (130 interrupted, see show.progress_bar)."""
+    """Console entry: exit status 0 finished, 2 bad input, 3 stopped by the budget, 130 interrupted (see cli.show)."""
     try:
         app()
     except EarwitnessError as fault:

@@ -185,6 +185,7 @@ def shown(given: Mapping[str, Any]) -> "Options":
         spectrograms=given["spectrograms"],
         level=given["level"],
         unclaimed=given["unclaimed"],
+        ordered_only=given.get("ordered_only", False),
     )
 
 
