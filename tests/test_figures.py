@@ -63,6 +63,14 @@ def test_names_are_text_as_they_are(tmp_path):
     assert (tmp_path / "systems.pdf").read_bytes().startswith(b"%PDF")
 
 
+def test_systems_go_by_their_display_names(tmp_path):
+    figures.write_figures(summary(("low", 0.3, 50), ("high", 0.8, 50)), tmp_path, {"low": "Ours"})
+    for name in ("systems.svg", "errors.svg"):
+        shown = texts(tmp_path / name)
+        assert {"Ours", "high"} <= set(shown)
+        assert "low" not in shown
+
+
 def test_forest_plot_ranks_marks_and_tells_unscored(tmp_path):
     figures.write_figures(summary(("low", 0.3, 50), ("none", None, 0), ("high", 0.8, 40)), tmp_path)
     shown = texts(tmp_path / "systems.svg")

@@ -8,8 +8,9 @@ font has becomes a box.
 
 import logging
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib
@@ -40,15 +41,21 @@ _FONTS = (
     "IPAGothic",
 )
 _WIDTH_IN, _ROW_IN, _FRAME_IN = 6.4, 0.3, 1.1
+_HOLLOW = "hollow, †: fewer than 95 % of applicable items scored"
 _LONGEST_NAME = 36
 
 
-def write_figures(summary: Summary, folder: Path) -> list[Path]:
+def write_figures(summary: Summary, folder: Path, names: Mapping[str, str] | None = None) -> list[Path]:
     """Write, as SVG and PDF, ``systems`` and what else the task allows: ``errors`` and ``tradeoff``.
 
     The folder is made if it is not there.
+
+    Args:
+        names: Display name by system; a system without one keeps its own.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    shown = (replace(row, system=(names or {}).get(row.system, row.system)) for row in summary.rows)
+    summary = replace(summary, rows=tuple(shown))
     wanted = {"systems": systems}
     if summary.measures.kinds:
         wanted["errors"] = errors
@@ -128,7 +135,7 @@ def systems(summary: Summary) -> Figure:
     if any(row.unheard for row in rows):
         legend.append("pale band: if all that was unheard were wrong, to all right")
     if any(map(low_coverage, rows)):
-        legend.append("hollow, †: fewer than 95 % of applicable items scored")
+        legend.append(_HOLLOW)
     axes.set_xlabel("\n".join(legend), parse_math=False)
     axes.grid(axis="x", color="0.9")
     return figure
@@ -181,7 +188,8 @@ def tradeoff(summary: Summary) -> Figure:
     for spec, limit in ((across, axes.set_xlim), (up, axes.set_ylim)):
         if spec.scale:
             limit(*_limits(spec.scale))
-    axes.set_xlabel(across.title, parse_math=False)
+    below = [across.title, *([_HOLLOW] if any(map(low_coverage, rows)) else [])]
+    axes.set_xlabel("\n".join(below), parse_math=False)
     axes.set_ylabel(up.title, parse_math=False)
     axes.grid(color="0.9")
     axes.set_axisbelow(True)
