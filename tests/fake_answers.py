@@ -4,8 +4,10 @@ An answer is a function of the request (a :data:`Script`); :func:`times` and :fu
 """
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import replace
+from email.utils import formatdate
 from typing import Any
 
 from fake_wires import GOOGLE, Answer, Request, error_body
@@ -104,6 +106,16 @@ def rate_limited(retry_after_s: float | None = None) -> Script:
     return failed(429, "Too many requests.", "RESOURCE_EXHAUSTED", "rate_limit_exceeded", **wait)
 
 
+def rate_limited_until(seconds: float) -> Script:
+    """429 with Retry-After as a date, that many seconds from the request."""
+
+    def answer(request: Request) -> Answer:
+        until = formatdate(time.time() + seconds, usegmt=True)
+        return replace(rate_limited()(request), headers={"Retry-After": until})
+
+    return answer
+
+
 def retry_info(seconds: float) -> Script:
     """429 with the wait in the body, as Gemini says it."""
     detail = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f"{seconds:g}s"}
@@ -139,6 +151,11 @@ def invalid_key(request: Request) -> Answer:
     detail = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}
     message = f"API key not valid: {request.key}. Please pass a valid API key."
     return Answer(status=400, error=error_body(GOOGLE, 400, message, "INVALID_ARGUMENT", [detail]))
+
+
+def html(request: Request) -> Answer:
+    """What a proxy in between may answer, with status 200."""
+    return Answer(page="<html><body>Please log in.</body></html>")
 
 
 def hang(request: Request) -> Answer:

@@ -18,9 +18,7 @@ GOOGLE: Wire = "google"
 OPENAI: Wire = "openai"
 
 AUDIO_TOKENS_PER_S = {GOOGLE: 32, OPENAI: 10}
-_CALL = re.compile(
-    r"/(?:v1|v1beta|v1alpha)/models/(?P<model>[^/:]+):generateContent|(?:/v1)?/chat/completions"
-)
+_CALL = re.compile(r"/(?:v1|v1beta|v1alpha)/models/[^/:]+:generateContent|(?:/v1)?/chat/completions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +32,7 @@ class Audio:
     @property
     def duration_s(self) -> float:
         with wave.open(io.BytesIO(self.data)) as sound:
-            return sound.getnframes() / sound.getframerate()
+            return float(sound.getnframes() / sound.getframerate())
 
 
 @dataclass(slots=True)
@@ -88,10 +86,10 @@ class Request:
 
     @property
     def identity(self) -> str:
-        """The same for every request about the same sound in the same words."""
-        digest = hashlib.sha256()
-        for part in self.parts:
-            digest.update(part.encode() if isinstance(part, str) else part.data)
+        """The same for every request with the same question about the same sound and captions."""
+        digest = hashlib.sha256(json.dumps([self.question, self.data]).encode())
+        for part in self.audio:
+            digest.update(part.data)
         return digest.hexdigest()
 
     @property
@@ -129,8 +127,7 @@ def read_request(
     body = json.loads(raw)
     request = Request(wire_of(path), "", path, headers, raw, body, received_s)
     if request.wire == GOOGLE:
-        found = _CALL.fullmatch(path.partition("?")[0])
-        request.model = found["model"] if found else ""
+        request.model = path.partition("/models/")[2].partition(":")[0]
         _read_google(request, body, files)
     else:
         request.model = body["model"]
@@ -157,7 +154,7 @@ def _read_google(request: Request, body: Mapping[str, Any], files: Mapping[str, 
     request.schema = config.get("responseJsonSchema") or config.get("responseSchema")
     request.temperature = config.get("temperature")
     request.max_tokens = config.get("maxOutputTokens")
-    request.thinking = config.get("thinkingConfig")
+    request.thinking = _camel(config.get("thinkingConfig"))
 
 
 def _camel(data: Any) -> Any:
@@ -174,7 +171,8 @@ def _read_openai(request: Request, body: Mapping[str, Any]) -> None:
     start = next(i for i, message in enumerate(messages) if message["role"] == "user")
     request.system = "\n".join(_texts(message) for message in messages[:start])
     content = messages[start]["content"]
-    for part in [{"type": "text", "text": content}] if isinstance(content, str) else content:
+    parts: list[Any] = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    for part in parts:
         if part["type"] == "text":
             request.parts.append(part["text"])
         elif part["type"] == "input_audio":
@@ -208,6 +206,7 @@ class Answer:
         text: The model's words; None for none at all.
         finish: Why it ended: ``stop``, ``length``, or a word of the provider's (``SAFETY``, ...).
         blocked: Reason for which the prompt was turned down (Gemini).
+        why_blocked: The same in words.
         refusal: Refusal in a field of its own (OpenAI).
         choices: False for an answer with no candidates or choices in it.
         audio_tokens: None for as many as the sound has; -1 for usage without that detail.
@@ -216,12 +215,14 @@ class Answer:
         error: Body of an error.
         headers: Sent beside the usual ones.
         delay_s: How long the answer takes.
+        page: Sent as the whole body instead of JSON.
         drop: ``before`` closes the connection unanswered, ``middle`` in the middle of the body.
     """
 
     text: str | None = ""
     finish: str = "stop"
     blocked: str = ""
+    why_blocked: str = ""
     refusal: str = ""
     choices: bool = True
     audio_tokens: int | None = None
@@ -230,11 +231,14 @@ class Answer:
     error: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
     delay_s: float = 0.0
+    page: str = ""
     drop: Literal["", "before", "middle"] = ""
 
 
 def write_answer(answer: Answer, request: Request) -> bytes:
     """The body of a response in the request's wire format."""
+    if answer.page:
+        return answer.page.encode()
     if answer.status != 200:
         return json.dumps(answer.error).encode()
     tokens = answer.audio_tokens
@@ -262,7 +266,9 @@ def _google_body(answer: Answer, model: str, text_tokens: int, audio_tokens: int
         "usageMetadata": usage, "modelVersion": f"{model}-001", "responseId": "fake-1"
     }  # fmt: skip
     if answer.blocked:
-        return body | {"promptFeedback": {"blockReason": answer.blocked}}
+        return body | {
+            "promptFeedback": {"blockReason": answer.blocked, "blockReasonMessage": answer.why_blocked}
+        }
     if not answer.choices:
         return body | {"candidates": []}
     reason = {"stop": "STOP", "length": "MAX_TOKENS"}.get(answer.finish, answer.finish)
