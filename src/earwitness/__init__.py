@@ -1,8 +1,8 @@
 """Event-level evaluation of audio made, edited, described or understood by machines.
 
 ``judge``, ``label``, ``panel`` (several listeners), ``estimate``, ``rebuild`` (the verb ``report``),
-``compare``, ``bundle`` and ``bundle_clips`` (``label --bundle``) mirror the command line; they are loaded when
-first used.
+``compare``, ``bundle`` and ``bundle_clips`` (``label --bundle``) mirror the command line; they are
+loaded when first used.
 """
 
 from typing import TYPE_CHECKING, Any

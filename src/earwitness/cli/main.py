@@ -52,7 +52,7 @@ def main(
 
 
 def run() -> None:
-    """Console entry: exit status 0 finished, 2 bad input, 3 stopped by the budget, 130 interrupted (see cli.show)."""
+    """Console entry: exit status 0 finished, 2 bad input, 3 over budget, 130 interrupted (see cli.show)."""
     try:
         app()
     except EarwitnessError as fault:
