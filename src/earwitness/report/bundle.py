@@ -25,6 +25,7 @@ from earwitness.report import agreement, build, card, hiding, replies, tables
 from earwitness.report.cells import csv_rows, safe
 from earwitness.report.encode import FORMATS
 from earwitness.report.packing import Packed, Sounds, write_packed
+from earwitness.tasks import label
 from earwitness.tasks.rows import ItemRow, Source, Summary
 
 Progress = Callable[[str, int, int, float | None], None]
@@ -92,7 +93,8 @@ def bundle(
         packer.pack(progress)
         drawing = (lambda done, of: progress("drawing", done, of, None)) if progress else None
         summary = build.write(folder, packer.shown(), options, drawing)
-        _write_prompts(folder / "prompts.csv", packer.rows)
+        if summary.task != label.TASK.name:  # whose captions are answers
+            _write_prompts(folder / "prompts.csv", packer.rows)
         write_packed(folder / "audio.csv", packer.packed, originals=not anonymous)
         about = card.About(
             summary,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from earwitness.report.tables import markdown_text
+from earwitness.tasks import label
 from earwitness.tasks.rows import Summary
 
 _CONTENTS = {
@@ -19,6 +20,9 @@ _CONTENTS = {
     "protocol.md": "how it was measured, in a paragraph",
     "run.json": "listener, settings, versions, prompts, seed",
 }
+
+
+_LABELS = {"labels/": "descriptions as CSV, JSON Lines, AudioFolder metadata, DCASE and Audacity event lists"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,7 @@ def text(about: About) -> str:
         "",
         "| file | what |",
         "|---|---|",
-        *(f"| `{name}` | {what} |" for name, what in _CONTENTS.items()),
+        *(f"| `{name}` | {what} |" for name, what in _contents(summary.task).items()),
         "",
         f"The clips are encoded as {about.form}, from the samples alone; rate and channels are those of the "
         "originals.",
@@ -89,3 +93,9 @@ def text(about: About) -> str:
         notes = (*about.notes, *summary.notes)
         lines += ["## Notes and limits", "", *(f"- {markdown_text(note)}" for note in notes), ""]
     return "\n".join(lines)
+
+
+def _contents(task: str) -> dict[str, str]:
+    if task != label.TASK.name:
+        return _CONTENTS
+    return {name: what for name, what in _CONTENTS.items() if name != "prompts.csv"} | _LABELS
