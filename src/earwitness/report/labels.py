@@ -54,13 +54,15 @@ def write_all(
         meta: The run's settings, as ledger.Ledger.meta gives them.
         ordered_only: Leave out every clip that is not ordered.
     """
-    root = _common_folder(row.audio for row in rows())
+    root = _common_folder(row.audio for row in rows() if row.audio)
+    within = root.is_relative_to(folder.absolute().parent)  # a run given away with its clips
+    shown = Path(os.path.relpath(root, folder)) if within else root
     described = write(folder, rows(), hearer, root, ordered_only=ordered_only)
     what = "ordered clips" if ordered_only else "clips"
     write_text(
         folder / "README.md",
         f"# {described} {what} described\n\n{made_by(hearer, meta)}\n\n{FILES}\n"
-        f"Clips are named relative to `{root}`; metadata.csv belongs there, beside them.\n",
+        f"Clips are named relative to `{shown}`; metadata.csv belongs there, beside them.\n",
     )
 
 

@@ -28,9 +28,8 @@ from earwitness.events import EPSILON_S, Event
 FEWEST, MOST = 3, 6
 """Tags a clip should have; fewer where fewer labels were heard."""
 SURE = 0.8
-"""Confidence from which a label is one of the clip's sounds. YAMNet's is 0.5 at a label's threshold. Chosen
-with LEAST_S on mixtures of real recordings: of clips with two sounds in a row 68 % come out ordered, of
-clips with one 6 %; without either limit 96 % and 44 % (docs/label.md)."""
+"""Confidence from which a label is one of the clip's sounds. YAMNet's is 0.5 at a label's threshold, where
+44 % of clips with a single sound would be ordered (benchmarks/label_sequences.py has what this gives)."""
 LEAST_S = 0.4
 """A sound heard for less in all is left out of a sequence: such blips are mostly resemblances."""
 OVERLAP = 0.25
