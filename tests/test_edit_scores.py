@@ -82,6 +82,7 @@ def test_order_kept_is_kendalls_tau(ranks: list[int]) -> None:
 def test_order_of_sounds_that_begin_together_is_not_asked_for() -> None:
     assert edits.order_kept({"Bark": 1.0, "Meow": 1.05}, {"Bark": 3.0, "Meow": 1.0}, 0.1) is None
     assert edits.order_kept({"Bark": 1.0, "Meow": 2.0}, {"Bark": 1.0, "Meow": 1.05}, 0.1) == 0.0
+    assert edits.order_kept({"Bark": 1.0, "Dog": 2.0}, {"Bark": 3.0, "Dog": 1.0}, 0.1) is None  # one sound
 
 
 @given(events, st.lists(st.sampled_from((DOG, CAT, SIREN)), unique=True))

@@ -4,16 +4,16 @@ Conventions: both clips are mixed to mono and resampled to 16 kHz, so nothing ab
 is :data:`FRAME_S` long; frame k covers ``k FRAME_S`` to ``(k + 1) FRAME_S`` of the clip. Clips of different
 length are compared over what both have; no frame of the longer one is stretched or dropped elsewhere.
 
-Log-spectral distance of a frame (Gray and Markel, Distance measures for speech processing, IEEE TASSP 24(5),
-1976, the root mean square over frequency), here over mel bands in place of single bins:
+Log-spectral distance of a frame (Gray and Markel, Distance measures for speech processing, IEEE TASSP
+24(5), 1976, the root mean square over frequency), here over mel bands in place of single bins:
 
     lsd = sqrt( (1/B) sum_b (S_b - E_b)^2 ),   S_b = 10 log10 max(P_b, floor)
 
 with P_b the power in band b of B = 64 (triangles on HTK's mel scale, 50 to 8000 Hz), averaged over the
-nine spectra of the frame (25 ms Hann windows that all lie within it). Averaging over bands and over 0.1 s keeps two takes
-of one noise close, where single bins of single spectra would differ by 7 to 8 dB whatever was done to
-them. The floor is :data:`FLOOR_DB` below a full-scale sine, so silence is defined and inaudible residue
-counts nothing. A mere gain of g dB has a distance of |g|.
+nine spectra of the frame (25 ms Hann windows that all lie within it). Averaging over bands and over 0.1 s
+keeps two takes of one noise close, where single bins of single spectra would differ by 7 to 8 dB whatever
+was done to them. The floor is :data:`FLOOR_DB` from a full-scale sine, so silence is defined and inaudible
+residue counts nothing. A mere gain of g dB has a distance of |g| where both lie above the floor.
 """
 
 import math

@@ -158,7 +158,8 @@ def kept(others: Sequence[str], edited: Sequence[Event]) -> dict[str, float | No
 
 def order_kept(before: Mapping[str, float], after: Mapping[str, float], resolution_s: float) -> float | None:
     """Share of the ordered pairs of kept sounds that still have their order (Kendall, Biometrika 30, 1938,
-    with ties in the edited clip counted as lost).
+    with ties in the edited clip counted as lost). A wider and a closer name ("Dog", "Bark") are no pair:
+    most often they name one sound.
 
     Args:
         before, after: First onset of every kept sound in the source and in the edited clip.
@@ -168,7 +169,13 @@ def order_kept(before: Mapping[str, float], after: Mapping[str, float], resoluti
         In [0, 1]; None if the source has no ordered pair.
     """
     first_to_last = sorted(before, key=lambda label: before[label])
-    pairs = [(a, b) for a, b in combinations(first_to_last, 2) if holds(before[a], before[b], resolution_s)]
+    pairs = [
+        (a, b)
+        for a, b in combinations(first_to_last, 2)
+        if holds(before[a], before[b], resolution_s)
+        and a not in labels.lenient([b])
+        and b not in labels.lenient([a])
+    ]
     return fmean(holds(after[a], after[b], resolution_s) for a, b in pairs) if pairs else None
 
 
