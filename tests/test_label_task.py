@@ -14,6 +14,7 @@ import earwitness
 from earwitness import audio
 from earwitness.errors import InputFaults, UserError
 from earwitness.events import read_audacity, read_dcase
+from earwitness.ledger import Ledger
 from earwitness.manifest import read_manifest
 from earwitness.report.build import Options
 from earwitness.report.clips import bundle_clips
@@ -163,6 +164,8 @@ def test_the_manifests_own_caption_is_shown_beside(tmp_path: Path) -> None:
     (clip,) = run(tmp_path, tmp_path / "run", detector(tmp_path / "s.jsonl", {pcm: IN_ORDER}))
     assert (clip["caption"], clip["caption_source"]) == ("Bark, then vehicle horn.", "template")
     assert clip["given_caption"] == "asked for this"
+    with Ledger.read(tmp_path / "run" / "ledger.sqlite") as ledger:
+        assert [h.texts for h in ledger.heard(1)] == [{}, {}]  # and never told to the listener
 
 
 def test_files_are_read_back_as_they_were_written(tmp_path: Path) -> None:
@@ -187,6 +190,7 @@ def test_files_are_read_back_as_they_were_written(tmp_path: Path) -> None:
     for clip in kept:
         assert [e.label for e in tables[clip["file_name"]]] == [e["label"] for e in clip["events"]]
 
+    assert f"`{tmp_path / 'clips'}`" in (folder / "README.md").read_text("utf-8")
     shutil.copy(folder / "metadata.csv", tmp_path / "clips")
     manifest = read_manifest(tmp_path / "clips")
     assert {item.audio.resolve() for item in manifest.items} == {
@@ -339,3 +343,11 @@ def test_real_clips_are_described(shared_data: Path, tmp_path: Path) -> None:
         heard = {event["label"] for event in clip["events"]}
         assert min(len(heard), 1) <= len(clip["tags"]) <= len(heard)
         assert (len(clip["sequence"]) > 1) == clip["ordered"]
+
+
+def test_labels_move_with_a_release(labelled: Path, tmp_path: Path) -> None:
+    earwitness.bundle(labelled, tmp_path / "release", audio="flac", options=QUICK)
+    (tmp_path / "release").rename(tmp_path / "moved")
+    assert "`../audio" in (tmp_path / "moved" / "labels" / "README.md").read_text("utf-8")
+    for file in (tmp_path / "moved" / "labels").rglob("*"):
+        assert file.is_dir() or str(tmp_path) not in file.read_text("utf-8"), file

@@ -35,8 +35,7 @@ def bundle_clips(run: Path, target: Path, *, ordered_only: bool = False) -> int:
         UserError: If the run is not one of the label task, has no clip to pack, or the target is not empty.
         InputFaults: Naming every clip that is gone or has changed since it was heard; nothing is packed.
     """
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise UserError(f"{target} is not an empty folder.", "Name one that is empty or not there yet.")
+    check_target(target)
     with open_run(run) as ledger:
         view = of_ledger(ledger)
         if view.task.name != label.TASK.name:
@@ -67,6 +66,16 @@ def bundle_clips(run: Path, target: Path, *, ordered_only: bool = False) -> int:
         made = labels.made_by(view.hearer, view.meta)
     write_text(target / "README.md", _readme(len(packed), made, ordered_only))
     return len(packed)
+
+
+def check_target(target: Path) -> None:
+    """Make sure that a folder can take a bundle; worth asking before a long run.
+
+    Raises:
+        UserError: If it is no folder, or not an empty one.
+    """
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise UserError(f"{target} is not an empty folder.", "Name one that is empty or not there yet.")
 
 
 def _copy(row: ItemRow) -> str:
