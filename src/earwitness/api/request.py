@@ -129,10 +129,10 @@ class Request:
         """
         found = self._manifest()
         tasks.find(self.task).check(found)
+        if self.baselines:  # before the sample is drawn: a baseline must not depend on its size
+            found = with_baselines(found, self.seed)
         if self.limit is not None:
             found = manifests.limited(found, self.limit, self.seed)
-        if self.baselines:
-            found = with_baselines(found, self.seed)
         return found
 
     def setup(self, listener: Listener) -> Setup:

@@ -44,9 +44,9 @@ class Options:
     def __post_init__(self) -> None:
         if not 0 < self.level < 1:
             raise UserError(f"level {self.level} is no confidence level.", "Give one such as 0.95.")
-        for name in ("spectrograms", "draws"):
-            if getattr(self, name) < 0:
-                raise UserError(f"{name} must not be negative.", "Give 0 or more.")
+        for name, least in (("spectrograms", 0), ("draws", 1)):
+            if getattr(self, name) < least:
+                raise UserError(f"{name} must be at least {least}, not {getattr(self, name)}.")
 
 
 def items(folder: Path, unclaimed: bool | None = None) -> Iterator[ItemRow]:
