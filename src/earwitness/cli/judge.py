@@ -94,12 +94,15 @@ def label(
 
 def _judge(task: str, given: Mapping[str, Any]) -> None:
     from earwitness import api
+    from earwitness.report import clips
 
     asked = request(task, given)
     out: Path = given["out"]
     bundle: Path | None = given.get("bundle")
-    if bundle is not None and len(asked.listeners) > 1:
-        raise UserError("--bundle packs the descriptions of one listener.", "Name one listener.")
+    if bundle is not None:
+        if len(asked.listeners) > 1:
+            raise UserError("--bundle packs the descriptions of one listener.", "Name one listener.")
+        clips.check_target(bundle)
     estimates, panel, results = [], None, []
     with show.progress_bar() as progress:
         if given["estimate"]:
@@ -116,6 +119,6 @@ def _judge(task: str, given: Mapping[str, Any]) -> None:
     else:
         show.print_result(results[0])
         if bundle is not None:
-            count = api.bundle_clips(out, bundle, ordered_only=given["ordered_only"])
+            count = clips.bundle_clips(out, bundle, ordered_only=given["ordered_only"])
             typer.echo(f"Packed {count} clips with their descriptions: {bundle.absolute()}")
     show.stop_if_over_budget(results)
