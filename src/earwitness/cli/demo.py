@@ -40,7 +40,7 @@ def demo(
             progress=progress,
             command=show.typed_command(),
         )
-    show.print_result(result)
+    show.print_result(result, {})
     table = Table(
         "system", "planted TOA", "judged TOA", "difference", title="Planted truth beside the verdict"
     )

@@ -98,6 +98,7 @@ def _judge(task: str, given: Mapping[str, Any]) -> None:
 
     asked = request(task, given)
     out: Path = given["out"]
+    names = asked.options.table.names
     bundle: Path | None = given.get("bundle")
     if bundle is not None:
         if len(asked.listeners) > 1:
@@ -115,9 +116,9 @@ def _judge(task: str, given: Mapping[str, Any]) -> None:
     if given["estimate"]:
         show.print_estimates(estimates)
     elif panel is not None:
-        show.print_panel(panel)
+        show.print_panel(panel, names)
     else:
-        show.print_result(results[0])
+        show.print_result(results[0], names)
         if bundle is not None:
             count = clips.bundle_clips(out, bundle, ordered_only=given["ordered_only"])
             typer.echo(f"Packed {count} clips with their descriptions: {bundle.absolute()}")

@@ -22,12 +22,13 @@ def report(run: Folder, **given: Any) -> None:
     """
     from earwitness import api
 
+    options = shown(given)
     with show.progress_bar() as progress:
-        built = api.rebuild(run, shown(given), progress)
+        built = api.rebuild(run, options, progress)
     if isinstance(built, api.Panel):
-        show.print_panel(built)
+        show.print_panel(built, options.table.names)
     else:
-        show.print_result(built)
+        show.print_result(built, options.table.names)
 
 
 def failures(

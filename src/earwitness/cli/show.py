@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,15 +62,15 @@ def typed_command() -> str:
     return shlex.join(["earwitness", *sys.argv[1:]])
 
 
-def print_result(result: "Result") -> None:
-    """The tables of a run, its notes, and where its page is."""
+def print_result(result: "Result", names: Mapping[str, str]) -> None:
+    """The tables of a run (systems under their display names), its notes, and where its page is."""
     from rich.console import Console
 
     from earwitness.report import terminal
     from earwitness.report.cells import one_line
 
     console = Console()
-    for table in terminal.tables(result.summary):
+    for table in terminal.tables(result.summary, names):
         console.print(table)
     for note in result.summary.notes:
         console.print(f"- {one_line(note)}", markup=False, highlight=False)
@@ -83,10 +83,10 @@ def print_result(result: "Result") -> None:
     _say_page(result.folder)
 
 
-def print_panel(panel: "Panel") -> None:
+def print_panel(panel: "Panel", names: Mapping[str, str]) -> None:
     """The tables of every listener's run, how far the listeners agree, and where the page is."""
     for result in panel.results.values():
-        print_result(result)
+        print_result(result, names)
     typer.echo("\n" + (panel.folder / "agreement.md").read_text(encoding="utf-8"))
     _say_page(panel.folder)
 

@@ -152,7 +152,7 @@ def write(folder: Path, run: Run, options: Options, progress: Progress | None = 
     table = folder / "tables" / summary.task
     write_text(table.with_suffix(".md"), tables.markdown(summary, options.table))
     write_text(table.with_suffix(".tex"), tables.latex(summary, options.table))
-    figures.write_figures(summary, folder / "figures")
+    figures.write_figures(summary, folder / "figures", options.table.names)
     write_text(folder / "protocol.md", protocol.paragraph(summary, facts))
     with whole(folder / "run.json") as part:
         tables.write_json(part, {**run.meta, **run.used})
