@@ -3,6 +3,7 @@
 from typing import Any
 
 from openai.types import chat
+from pydantic_ai.exceptions import ModelHTTPError
 from pydantic_ai.messages import ModelResponse, TextPart, UploadedFile
 from pydantic_ai.models import Model
 from pydantic_ai.models.google import GoogleModel, GoogleModelSettings
@@ -45,6 +46,10 @@ class ChatModel(OpenAIChatModel):
 
     def _validate_completion(self, response: chat.ChatCompletion) -> Any:
         if not response.choices:
+            error = (response.model_extra or {}).get("error")
+            if isinstance(error, dict):  # gateways send errors as successes, with the status inside
+                code = str(error.get("code"))
+                raise ModelHTTPError(int(code) if code.isdigit() else 500, self.model_name, error)
             raise NoChoice(self._map_usage(response), response.model)
         return super()._validate_completion(response)
 
