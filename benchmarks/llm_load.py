@@ -30,7 +30,7 @@ import numpy as np
 from earwitness import audio, runner
 from earwitness.ledger import Ledger, StoredItem
 from earwitness.listeners import open_listener
-from earwitness.listeners.llm import LlmOptions
+from earwitness.listeners.llm_options import LlmOptions
 from earwitness.manifest import Item
 from earwitness.questions import QUESTIONS
 from earwitness.runner import Ask
@@ -170,15 +170,13 @@ def whole(folder: Path, given: argparse.Namespace) -> None:
     print(f"CPU a call, ms: {verdict(1000 * told['cpu_s'] / calls, 25)}")
     memory = {int(done): mib for done, mib in told["memory"].items()}
     early, last = memory.get(min(EARLY, max(memory)), 0.0), memory[max(memory)]
-    print(
-        f"memory: {early:.0f} MiB after {EARLY}, {last:.0f} MiB at the end: {verdict(last / early, 1.1)}"
-    )
+    print(f"memory: {early:.0f} MiB after {EARLY}, {last:.0f} MiB at the end: {verdict(last / early, 1.1)}")
 
 
 def killed(folder: Path, given: argparse.Namespace) -> None:
     with served(given.delay) as url:
         first = start(folder, url, given)
-        while seen(url)["calls"] < given.calls // 2:
+        while seen(url).get("calls", 0) < given.calls // 2:
             time.sleep(0.1)
         first.send_signal(signal.SIGKILL)
         first.communicate()

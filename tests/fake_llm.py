@@ -17,6 +17,7 @@ import re
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 from types import TracebackType
 
 from fake_answers import REPLIES, Script, valid
@@ -212,14 +213,21 @@ class FakeLlm:
         return 404, {}, json.dumps(error_body(GOOGLE, 404, f"there is no {place}", "NOT_FOUND")).encode()
 
     def _upload(self, path: str, headers: Headers, raw: bytes) -> tuple[int, Headers, bytes]:
-        """Gemini's resumable upload: ``start`` names the place, ``upload, finalize`` brings the bytes."""
-        if headers.get("x-goog-upload-command") == "start":
-            kind = headers.get("x-goog-upload-header-content-type", "")
-            place = f"{self.url}/upload/v1beta/files?upload_id={len(self.uploads)}&kind={kind}"
+        """Gemini's resumable upload: ``start`` names the place; ``upload`` brings the bytes, in pieces of
+        which the last says ``finalize``."""
+        command = headers["x-goog-upload-command"]
+        if command == "start":
+            uri = f"{self.url}/v1beta/files/f{len(self.uploads)}"
+            self.uploads[uri] = Audio(headers.get("x-goog-upload-header-content-type", ""), b"", uri)
+            place = f"{self.url}/upload/v1beta/files?file={uri}"
             return 200, {"X-Goog-Upload-URL": place, "X-Goog-Upload-Status": "active"}, b"{}"
-        kind = path.partition("&kind=")[2]
-        uri = f"{self.url}/v1beta/files/f{len(self.uploads)}"
-        self.uploads[uri] = Audio(kind, raw, uri)
+        uri = path.partition("?file=")[2]
+        kept = self.uploads[uri]
+        if int(headers["x-goog-upload-offset"]) != len(kept.data):
+            self.faults.append(f"upload at {headers['x-goog-upload-offset']} of {len(kept.data)} bytes")
+        self.uploads[uri] = replace(kept, data=kept.data + raw)
+        if "finalize" not in command:
+            return 200, {"X-Goog-Upload-Status": "active"}, b"{}"
         body = json.dumps({"file": self._file(uri)}).encode()
         return 200, {"X-Goog-Upload-Status": "final"}, body
 

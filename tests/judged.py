@@ -10,7 +10,7 @@ from earwitness import runner
 from earwitness.ledger import Heard, Ledger
 from earwitness.listeners import open_listener
 from earwitness.listeners.base import Listener
-from earwitness.listeners.llm import LlmOptions
+from earwitness.listeners.llm_options import LlmOptions
 from earwitness.manifest import Item
 from earwitness.questions import QUESTIONS
 from earwitness.runner import Ask, Counts

@@ -12,8 +12,10 @@ import earwitness
 import fake_answers as fake
 from earwitness.errors import UserError
 from earwitness.ledger import Ledger
+from earwitness.listeners import open_listener
+from earwitness.report.build import Options
 from earwitness.runner import Counts
-from fake_answers import REPLIES, about, times
+from fake_answers import EVENT, LATER, REPLIES, about, times
 from fake_llm import FakeLlm
 from fake_wires import Answer, Request
 from judged import KEY, NAMES, WIRES, alignment, heard, items, judge, keys, options, run
@@ -24,6 +26,9 @@ CAPTIONS = [
     "a bell rings, then a cat meows",
     "a door slams, then a baby cries",
 ]
+
+
+QUICK = Options(spectrograms=0, draws=200)
 
 
 def order_manifest(folder: Path, systems: tuple[str, ...] = ("ours", "theirs")) -> Path:
@@ -65,10 +70,9 @@ def listens(request: Request) -> Answer:
     return Answer(json.dumps(reply))
 
 
-def order(server: FakeLlm, wire: str, folder: Path, **how: Any) -> earwitness.Result:
-    llm = options(server, wire, **how.pop("llm", {}))
-    how.setdefault("listener", NAMES[wire])
-    return earwitness.judge("order", order_manifest(folder), run=folder / "run", llm=llm, **how)
+def order(server: FakeLlm, wire: str, folder: Path, **given: Any) -> earwitness.Result:
+    how: dict[str, Any] = {"listener": NAMES[wire], "llm": options(server, wire), "options": QUICK, **given}
+    return earwitness.judge("order", order_manifest(folder), run=folder / "run", **how)
 
 
 def questions(server: FakeLlm) -> Counter[str]:
@@ -89,6 +93,30 @@ def test_the_order_task_end_to_end(wire: str, tmp_path: Path) -> None:
         assert len(server.requests) == 36
 
 
+def test_a_judge_that_always_agrees_earns_a_system_nothing(tmp_path: Path) -> None:
+    """It finds the order right for the caption and for its reversal: a tie, not a success."""
+    with FakeLlm() as server, keys():
+        systems = order(server, "openai", tmp_path, repeats=1).systems
+    assert systems["toa"].to_list() == [0.0, 0.0]
+    assert systems["alignment_tie"].to_list() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(("onset_s", "told"), [(0.4, 0.0), (1.5, 1.0)])
+def test_an_order_finer_than_the_listener_resolves_is_not_read_from_its_events(
+    onset_s: float, told: float, tmp_path: Path
+) -> None:
+    """Judges count time in whole seconds: events that start closer have no order, whatever they say."""
+    horn = LATER | {"onset_s": onset_s, "offset_s": onset_s + 0.2}
+    noise(tmp_path / "clip.wav", 0, seconds=2.0)
+    rows = [{"audio": "clip.wav", "system": "a", "caption": CAPTIONS[0]}]
+    with FakeLlm(fake.changed(events_heard=[EVENT, horn])) as server, keys():
+        result = earwitness.judge(
+            "order", manifest(tmp_path / "m.jsonl", rows), run=tmp_path / "run", listener=NAMES["google"],
+            llm=options(server, "google"), repeats=1, options=QUICK,
+        )  # fmt: skip
+    assert result.systems["order_from_events"].to_list() == [told]
+
+
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_blind_run_listens_before_it_is_shown_a_caption(wire: str, tmp_path: Path) -> None:
     with FakeLlm(listens) as server, keys():
@@ -104,7 +132,7 @@ def test_the_edit_task_end_to_end(wire: str, tmp_path: Path) -> None:
     with FakeLlm() as server, keys():
         result = earwitness.judge(
             "edit", edit_manifest(tmp_path), run=tmp_path / "run", listener=NAMES[wire],
-            llm=options(server, wire), repeats=2, baselines=True, swap=1.0,
+            llm=options(server, wire), repeats=2, baselines=True, swap=1.0, options=QUICK,
         )  # fmt: skip
         assert set(questions(server)) == {"edit"}
         exchanged = [r for r in server.requests if r.texts[1].startswith("EDITED")]
@@ -118,12 +146,9 @@ def test_the_label_task_end_to_end(wire: str, tmp_path: Path) -> None:
         noise(tmp_path / "clips" / f"{index}.wav", index)
     with FakeLlm() as server, keys():
         result = earwitness.label(
-            tmp_path / "clips",
-            run=tmp_path / "run",
-            listener=NAMES[wire],
-            llm=options(server, wire),
-            repeats=1,
-        )
+            tmp_path / "clips", run=tmp_path / "run", listener=NAMES[wire], llm=options(server, wire),
+            repeats=1, options=QUICK,
+        )  # fmt: skip
         assert questions(server) == {"label": 3}
     assert result.counts is not None
     assert result.counts.unheard == 0
@@ -182,7 +207,7 @@ def test_the_key_is_nowhere_in_what_is_kept_or_logged(
     with FakeLlm(_tell_tale) as server, keys():
         earwitness.judge(
             "order", manifest(tmp_path / "m.jsonl", rows), run=tmp_path / "run", listener=NAMES[wire],
-            llm=options(server, wire), repeats=1,
+            llm=options(server, wire), repeats=1, options=Options(spectrograms=2, draws=200),
         )  # fmt: skip
         assert all(request.key == KEY for request in server.requests)
     outcomes = {
@@ -322,14 +347,17 @@ def _expected(listener: Any) -> float:
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_an_unknown_price_is_unknown_and_cannot_be_limited(wire: str, tmp_path: Path) -> None:
+    found = items(tmp_path, ["a dog barks"])
     with FakeLlm() as server, keys():
-        listener = NAMES[wire].partition(":")[0] + ":no-such-model-9"
+        listener = open_listener(f"{wire}:no-such-model-9", llm=options(server, wire))
         with pytest.raises(UserError, match="no price is known"):
-            order(server, wire, tmp_path, listener=listener, max_cost=1.0)
+            run(tmp_path / "run", found, listener, max_cost_usd=1.0)
         assert server.requests == []
-        order(server, wire, tmp_path, listener=listener, repeats=1)
+        run(tmp_path / "run", found, listener)
     with Ledger.read(tmp_path / "run" / "ledger.sqlite") as ledger:
-        assert "cost_usd" not in ledger.usage()
+        usage = ledger.usage()
+    assert "cost_usd" not in usage
+    assert usage["input_tokens"] > 0
 
 
 @pytest.mark.parametrize("wire", WIRES)

@@ -15,7 +15,7 @@ from earwitness.audio import Clip
 from earwitness.errors import UserError
 from earwitness.listeners import open_listener
 from earwitness.listeners.base import Call, Hearing, Listener, Unheard
-from earwitness.listeners.llm import LlmOptions
+from earwitness.listeners.llm_options import LlmOptions
 from earwitness.manifest import Item
 from earwitness.questions import QUESTIONS
 from earwitness.questions.alignment import ALIGNMENT
@@ -80,6 +80,17 @@ def decoded(wav: bytes) -> tuple[dict[str, int], NDArray[np.int16]]:
 
 
 @pytest.mark.parametrize("wire", WIRES)
+def test_last_second_event(wire: str) -> None:
+    """The only sound is at the very end of a minute, and it is there in what is sent."""
+    samples = np.zeros((1, 60 * 16_000), np.float32)
+    samples[0, -800:] = 0.5
+    request, _ = ask(wire, call(LISTEN, {}, of(samples, 16_000)))
+    _, sent = decoded(request.audio[0].data)
+    assert sent.shape == (60 * 16_000,)
+    assert (sent[-800:] == 16384).all()
+
+
+@pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize("rate_hz", [16_000, 24_000])
 def test_wire_audio_bytes(wire: str, rate_hz: int) -> None:
     stereo = clip(3, rate_hz=44_100, channels=2)
@@ -118,6 +129,43 @@ def test_two_clips_stand_behind_their_names_in_order(wire: str, question: Questi
         _, samples = decoded(behind.data)
         assert np.abs(samples - sound.samples[0] * 32768).max() <= 1.0
     assert isinstance(answer, Hearing)
+
+
+LONG = 480.0
+"""Seconds of sound that, at 16 kHz, go over Gemini's limit of 20 MB only once they are written in base64."""
+
+
+def test_a_long_clip_is_uploaded_whole_and_deleted_after_use() -> None:
+    long = clip(5, LONG)
+    with FakeLlm(processing=1) as server, judge(server, "google") as listener:
+        ((_, answer),) = listener.hear([call(LISTEN, {}, long)])
+        (request,) = server.requests
+        assert len(request.raw) < 100_000
+        assert server.deleted == [request.audio[0].uri]
+    assert request.audio[0].kind == "audio/wav"
+    _, samples = decoded(request.audio[0].data)
+    assert np.abs(samples - audio.mono(long, 16_000) * 32768).max() <= 1.0
+    assert isinstance(answer, Hearing)
+
+
+def test_inline_limit_counts_base64_and_words() -> None:
+    with FakeLlm() as server, judge(server, "openai") as listener:
+        ((_, answer),) = listener.hear([call(LISTEN, {}, clip(5, LONG))])
+        assert server.requests == []
+    assert isinstance(answer, Unheard)
+    assert (answer.reason, "20 MB" in answer.detail) == ("too_long", True)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_clip_longer_than_the_listener_takes_is_not_sent_in_part(wire: str, tmp_path: Path) -> None:
+    path = tmp_path / "long.wav"
+    with FakeLlm() as server, judge(server, wire) as listener:
+        audio.write_wav(path, clip(0, listener.needs.max_s + 1.0, rate_hz=8000).samples, 8000)
+        one = Item(system="a", sample_id="long", audio=path, caption="a dog barks")
+        run(tmp_path / "run", [one], listener)
+        assert server.requests == []
+    (record,) = heard(tmp_path / "run")["a dog barks"]
+    assert record.reason == "too_long"
 
 
 # --- words -----------------------------------------------------------------------------------------
