@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+import earwitness
 from earwitness import audio
 from earwitness.errors import InputFaults, UserError
 from earwitness.report.build import Options
 from earwitness.report.bundle import bundle
 from shared_runs import FEW, edit_run, order_run
+from sounds import manifest
 
 SKILL = {"TangoFlux": 5, "Resonate": 2, "ours-d128": 4}
 
@@ -130,6 +132,21 @@ def test_order_and_times_of_files_tell_nothing(tmp_path: Path) -> None:
     assert again.key is not None
     assert again.key.read_bytes() == made.key.read_bytes()
     assert everything(tmp_path / "again") == everything(tmp_path / "out")
+
+
+def test_notes_that_list_systems_in_their_order_are_left_out(tmp_path: Path) -> None:
+    order_run(tmp_path, SKILL, n=3)
+    rows = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text(encoding="utf-8").splitlines()]
+    fewer = manifest(
+        tmp_path / "fewer.jsonl",
+        [row for row in rows if row["sample_id"] != "2" or row["system"] != "Resonate"],
+    )
+    name = f"scripted:{tmp_path / 'run-script.jsonl'}"
+    earwitness.judge("order", fewer, run=tmp_path / "uneven", listener=name, options=FEW)
+    assert any("Resonate" in note for note in earwitness.rebuild(tmp_path / "uneven", FEW).summary.notes)
+    made = bundle(tmp_path / "uneven", tmp_path / "out", anonymous=True, options=FEW)
+    assert any("name systems and were left out" in note for note in made.summary.notes)
+    assert not any("different samples" in note for note in made.summary.notes)
 
 
 def test_names_that_are_ordinary_words_stay_in_captions_alone(tmp_path: Path) -> None:

@@ -129,7 +129,6 @@ class _Packer:
         self._ordinary = hiding.ordinary(self._hidden)
         self._name = hiding.without_names(self._hidden)
         self._word = hiding.without_names([name for name in self._hidden if name not in self._ordinary])
-        self._alias = hiding.without_names(self._hidden, self.aliases)
         self._touched: set[str] = set()
         self._sounds = Sounds(self._folder, form)
         self.missing: tuple[str, ...] = ()
@@ -152,12 +151,12 @@ class _Packer:
     def _clean_meta(self) -> dict[str, Any]:
         """The run's settings without the command, which is full of paths."""
 
-        def noted(text: str) -> str:
-            return self._alias(hiding.without_any_path(self._without_paths(text)))
-
         meta = {name: value for name, value in self._run.meta.items() if name not in ("command", "notes")}
-        notes = hiding.through(self._run.meta["notes"], noted)
-        return {**hiding.through(meta, self._ours), "notes": notes, "command": ""}
+        notes = [hiding.without_any_path(self._without_paths(note)) for note in self._run.meta["notes"]]
+        kept = [note for note in notes if self._name(note) == note]  # the others list systems in their order
+        if len(kept) < len(notes):
+            kept.append(f"{len(notes) - len(kept)} notes on the manifest name systems and were left out")
+        return {**hiding.through(meta, self._ours), "notes": kept, "command": ""}
 
     def _row(self, number: int, row: ItemRow) -> ItemRow:
         """A row under other names, its sound packed."""
@@ -242,13 +241,11 @@ class _Packer:
         fixed = ("task", "side", "question", "listener", "repeat")
         for original, row in zip(self._originals, self.rows, strict=True):
             for reply in replies.of_item(self._ledger, self._run.task, self._run.hearer, original.item_id):
-                rest = {name: value for name, value in reply.items() if name not in fixed}
                 kept = {name: reply[name] for name in fixed}
-                if rest["reason"] in REASONS:
-                    kept["reason"] = rest.pop("reason")
-                rest["detail"] = self._ours(rest["detail"])
-                changed = hiding.through(rest, self._words)
-                yield {**kept, **changed, "system": row.system, "sample_id": row.sample_id}
+                kept |= {"system": row.system, "sample_id": row.sample_id}
+                kept |= {"reason": reply["reason"], "detail": self._ours(reply["detail"])}
+                rest = {name: value for name, value in reply.items() if name not in kept}
+                yield {**kept, **hiding.through(rest, self._words)}
 
     def notes(self) -> tuple[str, ...]:
         """What the giver of the folder should know."""

@@ -74,14 +74,13 @@ def without_any_path(text: str) -> str:
     return _PATH.sub(PATH, text)
 
 
-def without_names(names: Iterable[str], stands_for: Mapping[str, str] | None = None) -> Change:
-    """Takes out the names of systems, or puts what stands for them."""
-    longest_first = sorted(names, key=lambda name: (-len(name), name))
-    patterns = [(_pattern(name), (stands_for or {}).get(name, NAME)) for name in longest_first]
+def without_names(names: Iterable[str]) -> Change:
+    """Takes out the names of systems wherever a text has them."""
+    patterns = [_pattern(name) for name in sorted(names, key=lambda name: (-len(name), name))]
 
     def change(text: str) -> str:
-        for pattern, instead in patterns:
-            text = pattern.sub(instead, text)
+        for pattern in patterns:
+            text = pattern.sub(NAME, text)
         return text
 
     return change
