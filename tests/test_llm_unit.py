@@ -11,13 +11,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic_ai.exceptions import ModelRateLimitError
+from tenacity import AsyncRetrying, Future, RetryCallState
 
 from earwitness import audio
 from earwitness.audio import Clip
 from earwitness.errors import MissingExtra, UserError
-from earwitness.listeners import llm, llm_cost, open_listener
+from earwitness.listeners import llm, llm_cost, llm_send, open_listener
 from earwitness.listeners.base import Call, Unheard
 from earwitness.listeners.llm import LlmOptions
 from earwitness.listeners.llm_schema import flat_schema
@@ -232,6 +234,7 @@ def test_sound_beyond_full_scale_is_cut_and_does_not_wrap() -> None:
     assert frames.tolist() == [32767, -32768, 32767]
 
 
+@settings(deadline=None)  # machines may be busy
 @given(seconds=st.floats(0.1, 2.0), rate_hz=st.sampled_from([8000, 22050, 44100, 48000]))
 def test_sound_keeps_its_length_at_another_rate(seconds: float, rate_hz: int) -> None:
     one = clip(np.zeros(int(seconds * rate_hz)), rate_hz)
@@ -336,10 +339,27 @@ def test_other_words_are_left_alone() -> None:
     assert Secrets([KEY, ""]).in_brief(said) == said
 
 
+@settings(deadline=None)  # machines may be busy
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_a_key_at_the_limit_of_a_message_is_not_left_in_part(before: str, after: str) -> None:
     shown = Secrets([KEY]).in_brief("x" * 480 + before + KEY + after)
     assert not any(KEY[at : at + 8] in shown for at in range(len(KEY) - 8))
+
+
+# --- waiting ---------------------------------------------------------------------------------------
+
+
+@settings(deadline=None)  # machines may be busy
+@given(asked=st.floats(0, 1e6) | st.none(), attempt=st.integers(1, 50))
+def test_a_wait_is_at_least_what_the_server_asks_for_and_bounded(asked: float | None, attempt: int) -> None:
+    state = RetryCallState(AsyncRetrying(), None, (), {})
+    state.attempt_number, state.outcome = attempt, Future(attempt)
+    state.outcome.set_exception(ModelRateLimitError("m", "too many", retry_after=asked))
+    waited = llm_send.wait_s(state)
+    if asked is None:
+        assert 0 < waited <= min(2.0 ** (attempt - 1), llm_send.LONGEST_WAIT_S)
+    else:
+        assert min(asked, 300.0) <= waited <= 330.0
 
 
 # --- calls that are not sent -----------------------------------------------------------------------

@@ -107,18 +107,7 @@ class Llm:
         Raises:
             UserError: Naming the variable to set.
         """
-        if self.provider == "google-vertex":
-            if not any(os.environ.get(name) for name in VERTEX_SETTINGS):
-                raise UserError(
-                    f"no credentials for {self._home.title}: none of {', '.join(VERTEX_SETTINGS)} is set.",
-                    "Set GOOGLE_CLOUD_PROJECT (and GOOGLE_CLOUD_LOCATION), and log in with "
-                    "`gcloud auth application-default login`.",
-                )
-        elif not self._key and not (self.provider == "openai" and self.options.base_url):
-            raise UserError(
-                f"no key for {self._home.title}: {' or '.join(self._home.keys)} is not set.",
-                f"Set it, for example with: export {self._home.keys[0]}=...",
-            )
+        self._check_key()
         if self.provider == "openai" and not self.options.base_url and self.options.output == "native":
             log.warning(
                 "OpenAI's audio models have been reported to refuse JSON schemas; if %s does, use "
@@ -145,7 +134,7 @@ class Llm:
             UserError: If the provider takes no call at all (key, model, credit), after the calls that
                 were already sent have been answered.
         """
-        self.ready()
+        self._check_key()
         try:
             from earwitness.listeners.llm_ask import Asker
             from earwitness.listeners.llm_loop import Background
@@ -190,6 +179,20 @@ class Llm:
     @property
     def _key(self) -> str:
         return next((found for name in self._home.keys if (found := os.environ.get(name, "").strip())), "")
+
+    def _check_key(self) -> None:
+        if self.provider == "google-vertex":
+            if not any(os.environ.get(name) for name in VERTEX_SETTINGS):
+                raise UserError(
+                    f"no credentials for {self._home.title}: none of {', '.join(VERTEX_SETTINGS)} is set.",
+                    "Set GOOGLE_CLOUD_PROJECT (and GOOGLE_CLOUD_LOCATION), and log in with "
+                    "`gcloud auth application-default login`.",
+                )
+        elif not self._key and not (self.provider == "openai" and self.options.base_url):
+            raise UserError(
+                f"no key for {self._home.title}: {' or '.join(self._home.keys)} is not set.",
+                f"Set it, for example with: export {self._home.keys[0]}=...",
+            )
 
     def _credentials(self) -> list[str]:
         """What in base_url must not be shown."""

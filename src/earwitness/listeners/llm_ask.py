@@ -4,8 +4,8 @@ Conventions
 -----------
 The finish reason is read before the text. A cut reply is never parsed: it is asked for once more with
 twice the room. A reply that is no JSON, or does not fit the question, is sent back once with the fault
-named. An empty reply is asked for once more. Each of these happens at most once in a call, so a call takes
-at most four answered requests. JSON in a single Markdown fence counts as JSON; JSON within prose does not.
+named. An empty reply is asked for once more. Each of these happens at most once in a call. JSON in a single
+Markdown fence counts as JSON; JSON within prose does not.
 """
 
 import re
@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 
 from google.auth.exceptions import GoogleAuthError
-from pydantic_ai.exceptions import ModelAPIError, UnexpectedModelBehavior
+from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UnexpectedModelBehavior
 from pydantic_ai.exceptions import UserError as ClientRefusal
 from pydantic_ai.messages import (
     BinaryContent,
@@ -183,6 +183,10 @@ class Asker:
                     raise Failed("invalid", f"no response of the provider's format: {fault}") from None
                 again.add("unreadable")
                 continue
+            except ModelHTTPError as fault:
+                if "cut" in again and fault.status_code == 400:  # twice the room is more than it has
+                    raise Failed("truncated", f"the reply does not end within {room // 2} tokens") from None
+                raise
             text = tally.raw = self._secrets.hide_known(reply_text(response))  # some servers repeat keys
             tally.answered(response.usage, reported_sound(response))
             self._check(response, durations_s)
