@@ -50,6 +50,13 @@ def test_paths_are_taken_out() -> None:
     )
 
 
+def test_addresses_are_taken_out() -> None:
+    assert (
+        hiding.without_addresses("asked at http://gpu3.lab.example:8000/v1, twice")
+        == "asked at [address], twice"
+    )
+
+
 def test_aliases_are_seeded_and_keep_baselines() -> None:
     names = [f"method {number}" for number in range(30)]
     given = hiding.aliases([*names, "identity"], b"secret")

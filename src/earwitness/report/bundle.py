@@ -9,6 +9,7 @@ beside the folder. The folder appears when it is complete. All its files bear th
 """
 
 import hashlib
+import json
 import os
 import shutil
 import tempfile
@@ -125,7 +126,10 @@ class _Packer:
         names = list(dict.fromkeys(row.system for row in self._originals))
         secret = hashlib.sha256("\n".join(sorted(map(str, files))).encode(errors="surrogateescape")).digest()
         self.aliases = hiding.aliases(names, secret) if anonymous else {name: name for name in names}
-        self._hidden = [name for name, alias in self.aliases.items() if alias != name]
+        self._hidden = hiding.hidden(names) if anonymous else []
+        for name in self._hidden:
+            if name.casefold() in {alias.casefold() for alias in self.aliases.values()}:
+                raise UserError(f"a system is called {name!r}, as an anonymous one would be.", "Rename it.")
         self._ordinary = hiding.ordinary(self._hidden)
         self._name = hiding.without_names(self._hidden)
         self._word = hiding.without_names([name for name in self._hidden if name not in self._ordinary])
@@ -138,8 +142,9 @@ class _Packer:
     # --- texts -----------------------------------------------------------------------------------
 
     def _ours(self, text: str) -> str:
-        """A text that earwitness wrote: no path at all, no name."""
-        return self._words(hiding.without_any_path(self._without_paths(text)))
+        """A text that earwitness wrote: no path at all, no name, and no server that tells whose it is."""
+        kept = hiding.without_any_path(self._without_paths(text))
+        return self._words(hiding.without_addresses(kept) if self._hidden else kept)
 
     def _words(self, text: str) -> str:
         """A text of the user's or the listener's."""
@@ -282,6 +287,8 @@ class _Packer:
             for one in self.packed
         }
         systems = {alias: name for name, alias in sorted(self.aliases.items(), key=lambda pair: pair[1])}
+        if path.exists() and json.loads(path.read_text(encoding="utf-8")).get("systems") != systems:
+            raise UserError(f"{path} is the key of another bundle.", "Move it away, or name another folder.")
         tables.write_json(path, {"systems": systems, "originals": originals})
         return path
 

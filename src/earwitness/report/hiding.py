@@ -26,8 +26,8 @@ import numpy as np
 
 from earwitness.tasks.edit_sources import BASELINES
 
-NAME, PATH = "[name]", "[path]"
-"""What stands where a system's name or a path stood."""
+NAME, PATH, ADDRESS = "[name]", "[path]", "[address]"
+"""What stands where a system's name, a path or the address of a server stood."""
 
 _LONG = 5
 _PATH = re.compile(r"(?<![\w.:/\\-])(?:/[^\s/'\",;:()]+){2,}/?|\b[A-Za-z]:\\[^\s'\",;]+")
@@ -45,10 +45,15 @@ def aliases(systems: Iterable[str], secret: bytes) -> dict[str, str]:
     Baselines keep their names.
     """
     known = sorted(set(systems))
-    hidden = [name for name in known if name not in BASELINES]
-    order = np.random.default_rng(list(secret)).permutation(len(hidden))
-    given = {hidden[index]: f"System {_letters(place)}" for place, index in enumerate(order)}
+    secrets = hidden(known)
+    order = np.random.default_rng(list(secret)).permutation(len(secrets))
+    given = {secrets[index]: f"System {_letters(place)}" for place, index in enumerate(order)}
     return given | {name: name for name in known if name in BASELINES}
+
+
+def hidden(systems: Iterable[str]) -> list[str]:
+    """The systems whose names are a secret: all but baselines."""
+    return [name for name in systems if name not in BASELINES]
 
 
 def _letters(number: int) -> str:
@@ -72,6 +77,11 @@ def without_paths(folders: Iterable[Path]) -> Change:
 def without_any_path(text: str) -> str:
     """Takes out whatever looks like an absolute path; for texts that are ours, not the user's captions."""
     return _PATH.sub(PATH, text)
+
+
+def without_addresses(text: str) -> str:
+    """Takes out addresses of servers."""
+    return re.sub(r"https?://[^\s'\",;)]+", ADDRESS, text)
 
 
 def without_names(names: Iterable[str]) -> Change:
