@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import io
 import logging
+import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -32,7 +33,7 @@ class Uploads:
     """Files of the calls of one model."""
 
     def __init__(self, model: Model[Any]) -> None:
-        self._model = model
+        self._model, self._run = model, secrets.token_hex(8)
 
     @asynccontextmanager
     async def keeping(self) -> AsyncIterator[Upload]:
@@ -40,8 +41,9 @@ class Uploads:
         names: list[str] = []
 
         async def upload(call_id: str, wav: bytes) -> UploadedFile:
-            # Named by hash, and by the call too, so that no other call deletes it.
-            name = hashlib.sha256(call_id.encode() + wav).hexdigest()[:40]
+            # A hash that no other upload has: not of another call, another clip, or a run that was killed.
+            salt = f"{self._run} {call_id} {len(names)} ".encode()
+            name = hashlib.sha256(salt + wav).hexdigest()[:40]
             try:
                 return await self._upload(name, wav, names)
             except APIError as fault:
