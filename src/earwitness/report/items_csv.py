@@ -50,14 +50,10 @@ def extra_columns(row: ItemRow) -> list[str]:
 
 
 def _extra(row: ItemRow) -> dict[str, str]:
-    found = {heading.lower().replace(" ", "_"): text for heading, text in row.texts.items()}
-    if row.source is not None:
-        found["source_audio"] = row.source.audio
-    if row.tags:
-        found["tags"] = "; ".join(row.tags)
-    return found
+    source = {"source_audio": row.source.audio} if row.source else {}
+    texts = {heading.lower().replace(" ", "_"): text for heading, text in row.texts.items()}
+    return source | texts | ({"tags": "; ".join(row.tags)} if row.tags else {})
 
 
 def _named(path: str, folder: Path) -> str:
-    prefix = f"{folder}/"
-    return path.removeprefix(prefix)
+    return path.removeprefix(f"{folder}/")
