@@ -10,6 +10,7 @@ from earwitness.errors import UserError
 from earwitness.listeners import open_listener
 from earwitness.listeners.base import Listener
 from earwitness.listeners.llm import LlmOptions
+from earwitness.listeners.llm_secrets import command_without_credentials
 from earwitness.manifest import Manifest
 from earwitness.manifest.edits import read_edits
 from earwitness.manifest.folder import read_clips
@@ -148,7 +149,7 @@ class Request:
             swap=self.swap,
             unclaimed=bool(self.options.unclaimed),
             generator_encoder=self.generator_encoder,
-            command=self.command or self.call(),
+            command=command_without_credentials(self.command or self.call()),
         )
         asked = tasks.find(self.task).questions(settings.asked(listener, plain))
         prompts = {}

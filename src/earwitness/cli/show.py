@@ -58,8 +58,10 @@ def progress_bar() -> Iterator[Callable[[str, int, int, float | None], None]]:
 
 
 def typed_command() -> str:
-    """The command as it was typed, ready to be typed again."""
-    return shlex.join(["earwitness", *sys.argv[1:]])
+    """The command as it was typed, ready to be typed again, but for passwords in addresses."""
+    from earwitness.listeners.llm_secrets import command_without_credentials
+
+    return command_without_credentials(shlex.join(["earwitness", *sys.argv[1:]]))
 
 
 def print_result(result: "Result", names: Mapping[str, str]) -> None:

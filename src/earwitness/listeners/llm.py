@@ -127,8 +127,8 @@ class Llm:
         return llm_cost.expected(self.provider, self.model, self.options, words, sum(durations_s))
 
     def hear(self, calls: Iterable[Call]) -> Iterator[tuple[str, Hearing | Unheard]]:
-        """Answer every call as it is done, at most ``in_flight`` at a time; calls are drawn in the caller's
-        thread, when there is room for them.
+        """Answer every call as it is done, at most ``in_flight`` at a time. Calls are drawn in the caller's
+        thread, when there is room for them; a few are kept ready, so that none under way waits for a file.
 
         Raises:
             UserError: If the provider takes no call at all (key, model, credit), after the calls that
@@ -145,11 +145,12 @@ class Llm:
         secrets = Secrets([self._key, *self._credentials()])
         asker = Asker(self.provider, self.model, self.options, self._key, secrets)
         source = iter(calls)
+        room = self.options.in_flight + max(1, self.options.in_flight // 8)
         waiting, more = 0, True
         fault: BaseException | None = None
-        with Background(asker) as background:
+        with Background(asker, self.options.in_flight) as background:
             while True:
-                while more and fault is None and waiting < self.options.in_flight:
+                while more and fault is None and waiting < room:
                     call = next(source, None)
                     if call is None:
                         more = False

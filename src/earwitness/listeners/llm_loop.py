@@ -19,13 +19,17 @@ Done = tuple[str, Hearing | Unheard | BaseException | None]
 class Background:
     """Runs an asker in a thread of its own; leaving the context cancels what is under way and ends it.
 
+    Args:
+        in_flight: Most calls under way at a time; further ones wait in the order in which they came.
+
     Attributes:
         done: What became of every call that was submitted, in the order in which that was known.
     """
 
-    def __init__(self, asker: Asker) -> None:
+    def __init__(self, asker: Asker, in_flight: int) -> None:
         self.done: SimpleQueue[Done] = SimpleQueue()
         self._asker = asker
+        self._places = asyncio.Semaphore(in_flight)
         self._tasks: set[asyncio.Task[Hearing | Unheard]] = set()
         self._started = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._live()), name="llm", daemon=True)
@@ -58,9 +62,15 @@ class Background:
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _begin(self, key: str, question: Question, texts: Mapping[str, str], sounds: Sequence[Sound]) -> None:
-        task = self._loop.create_task(self._asker.ask(key, question, texts, sounds))
+        task = self._loop.create_task(self._ask(key, question, texts, sounds))
         self._tasks.add(task)
         task.add_done_callback(partial(self._ended, key))
+
+    async def _ask(
+        self, key: str, question: Question, texts: Mapping[str, str], sounds: Sequence[Sound]
+    ) -> Hearing | Unheard:
+        async with self._places:
+            return await self._asker.ask(key, question, texts, sounds)
 
     def _ended(self, key: str, task: asyncio.Task[Hearing | Unheard]) -> None:
         self._tasks.discard(task)

@@ -84,6 +84,11 @@ def without_credentials(url: str) -> str:
     return urlunsplit((parts.scheme, place if port is None else f"{place}:{port}", parts.path, "", ""))
 
 
+def command_without_credentials(command: str) -> str:
+    """A command as it may be written down: addresses in it lose user and password."""
+    return re.sub(r"(://)[^/\s'\"]*@", r"\1", command)
+
+
 def quiet_clients() -> None:
     """Keep the clients from telling headers, bodies and what servers said, whatever is logged otherwise."""
     for name in _CLIENTS:

@@ -13,7 +13,7 @@ those that systems are tested for, are compared where at least two listeners mea
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -143,7 +143,10 @@ def write(folder: Path, runs: Mapping[str, Path], options: build.Options | None 
     page.write_overview(
         folder,
         title="What the listeners say, and how far they agree",
-        runs=[(one.folder.relative_to(folder).as_posix(), one.summary) for one in heard],
+        runs=[
+            (one.folder.relative_to(folder).as_posix(), replace(one.summary, listener=one.name))
+            for one in heard
+        ],
         agreement=_measured_table(found),
         notes=[*_pair_sentences(found), *found.notes],
         names=options.table.names,
