@@ -77,6 +77,7 @@ def test_planted_agreement_is_found(tmp_path: Path) -> None:
     assert set(heard.results) == set(names)
     page = (tmp_path / "run" / "index.html").read_text(encoding="utf-8")
     assert all(f"{agreement.slug(name)}/index.html" in page for name in names)
+    assert all(f"scripted ({agreement.slug(name)})</a>" in page for name in names)  # told apart by folder
 
 
 def test_each_run_of_a_panel_is_whole_and_all_are_rebuilt(tmp_path: Path) -> None:
