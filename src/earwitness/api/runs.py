@@ -138,7 +138,8 @@ def run_panel(request: Request, folder: Path, progress: Progress | None = None) 
     results = {}
     for name in request.listeners:
         results[name] = run_request(request, found, name, request.folder(folder, name), progress)
-    agreement.write(folder, {name: result.folder for name, result in results.items()})
+    runs = {name: result.folder for name, result in results.items()}
+    agreement.write(folder, runs, request.options)
     return Panel(folder, results)
 
 
@@ -196,7 +197,7 @@ def rebuild(
             name: Result(one, reports.build(one, options, stage(progress, "drawing")), None)
             for name, one in runs.items()
         }
-        agreement.write(folder, runs)
+        agreement.write(folder, runs, options)
         return Panel(folder, results)
     return Result(folder, reports.build(folder, options, stage(progress, "drawing")), None)
 

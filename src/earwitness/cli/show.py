@@ -1,5 +1,6 @@
 """What the verbs share: a progress bar, a printed summary, and options given as NAME=VALUE."""
 
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -89,7 +90,8 @@ def print_panel(panel: "Panel", names: Mapping[str, str]) -> None:
     """The tables of every listener's run, how far the listeners agree, and where the page is."""
     for result in panel.results.values():
         print_result(result, names)
-    typer.echo("\n" + (panel.folder / "agreement.md").read_text(encoding="utf-8"))
+    said = (panel.folder / "agreement.md").read_text(encoding="utf-8")
+    typer.echo("\n" + re.sub(r"\\(?=[^\w\s])", "", said))  # markdown's escapes are not for a terminal
     _say_page(panel.folder)
 
 
