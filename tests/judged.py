@@ -1,9 +1,12 @@
 """LLM judges that ask the fake server, and small runs with them."""
 
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
+import certifi
 import pytest
 
 from earwitness import runner
@@ -39,7 +42,18 @@ def keys() -> Iterator[None]:
             patch.delenv(name, raising=False)
         for name in VARIABLES.values():
             patch.setenv(name, KEY)
+        patch.setenv("SSL_CERT_FILE", str(_one_certificate()))
         yield
+
+
+@cache
+def _one_certificate() -> Path:
+    """Every client reads its certificates, a hundred of them in 60 ms; on loopback none is needed."""
+    end = "-----END CERTIFICATE-----\n"
+    first, _, _ = Path(certifi.where()).read_text(encoding="utf-8").partition(end)
+    path = Path(tempfile.mkdtemp()) / "one.pem"
+    path.write_text(first + end, encoding="utf-8")
+    return path
 
 
 @contextmanager
