@@ -385,3 +385,15 @@ def test_without_a_key_no_call_is_even_drawn() -> None:
     with pytest.raises(UserError, match="OPENAI_API_KEY"):
         next(ear.hear(Call(str(next(drawn)), (), LABEL) for _ in range(3)))
     assert next(drawn) == 0
+
+
+def test_the_form_of_replies_is_chosen_by_server_unless_said() -> None:
+    def form(name: str, **options: Any) -> str:
+        return str(Llm(name, LlmOptions(**options)).settings["output"])
+
+    own = "http://127.0.0.1:9/v1"
+    assert form("openai:gpt-audio") == "prompted"
+    assert form("openai:gpt-audio", output="native") == "native"
+    assert form("openai:gpt-audio", base_url=own) == "native"
+    assert form("google:gemini-2.5-pro") == "native"
+    assert form("google:gemini-2.5-pro", output="prompted") == "prompted"

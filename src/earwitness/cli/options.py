@@ -69,7 +69,9 @@ JUDGE: Group = {
         float, "Stop before the call that would bring the run's cost over this.", None, metavar="USD"
     ),
     "base_url": _option(str, "Another server that speaks the model's format (openai:MODEL for vLLM).", ""),
-    "output": _option(str, "native asks for a JSON schema, prompted describes it in the prompt.", "native"),
+    "output": _option(
+        str, "native asks for a JSON schema, prompted describes it in the prompt, auto chooses.", "auto"
+    ),
     "judge_rate": _option(int, "Rate at which sound is sent to a judge, Hz.", 16000),
     "temperature": _option(float, "Sent with every call.", 0.0),
     "max_tokens": _option(int, "Longest reply of a judge, thinking included.", 8192),

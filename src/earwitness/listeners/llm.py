@@ -9,10 +9,10 @@ else is sent: no path, no name of a file or a system. What an answer counts as i
 :mod:`earwitness.listeners.llm_ask`, what a failure counts as in :mod:`earwitness.listeners.llm_faults`.
 """
 
-import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -27,8 +27,6 @@ from earwitness.questions import QUESTIONS
 from earwitness.questions.base import Question
 
 __all__ = ["Llm", "LlmOptions"]
-
-log = logging.getLogger(__name__)
 
 CODE_VERSION = "1"
 """Changed whenever the same call would be asked, or its answer read, in another way."""
@@ -56,6 +54,9 @@ class Llm:
         self.name = name
         self.options = options or LlmOptions()
         self.provider, _, self.model = name.partition(":")
+        if self.options.output == "auto":
+            own = self.provider == "openai" and not self.options.base_url
+            self.options = replace(self.options, output="prompted" if own else "native")
         if self.provider not in PROVIDERS or not self.model.strip():
             raise UserError(
                 f"{name!r} names no model.", "Write PROVIDER:MODEL, for example google:gemini-2.5-pro."
@@ -108,12 +109,6 @@ class Llm:
             UserError: Naming the variable to set.
         """
         self._check_key()
-        if self.provider == "openai" and not self.options.base_url and self.options.output == "native":
-            log.warning(
-                "OpenAI's audio models have been reported to refuse JSON schemas; if %s does, use "
-                "--output prompted",
-                self.model,
-            )
 
     def expected(
         self, question: Question, texts: Mapping[str, str], durations_s: Sequence[float]

@@ -20,7 +20,8 @@ class LlmOptions:
         base_url: Another server to ask than the provider's own: one that is compatible with OpenAI
             (``openai:...``) or speaks Gemini's format (``google:...``); empty for the provider's own.
         output: ``native`` asks for the reply's JSON schema, ``prompted`` describes it in the prompt, for
-            servers that take no schema. The reply is validated in the same way.
+            servers that take no schema; ``auto`` is native but for OpenAI's own server, whose audio models
+            are reported to refuse schemas. The reply is validated in the same way.
         rate_hz: Rate at which the sound is sent, as PCM16 mono WAV.
         temperature: 0 to 2; 0 to 0.2 is meant for judging.
         max_tokens: Longest reply, thinking included.
@@ -36,7 +37,7 @@ class LlmOptions:
     """
 
     base_url: str = ""
-    output: Literal["native", "prompted"] = "native"
+    output: Literal["auto", "native", "prompted"] = "auto"
     rate_hz: int = 16000
     temperature: float = 0.0
     max_tokens: int = 8192
@@ -51,8 +52,8 @@ class LlmOptions:
     def __post_init__(self) -> None:
         if self.base_url:
             without_credentials(self.base_url)
-        if self.output not in ("native", "prompted"):
-            raise UserError(f"output must be native or prompted, not {self.output!r}.")
+        if self.output not in ("auto", "native", "prompted"):
+            raise UserError(f"output must be auto, native or prompted, not {self.output!r}.")
         for name, least, most in (
             ("rate_hz", 8000, 48000),
             ("temperature", 0, 2),
