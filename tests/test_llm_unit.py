@@ -389,7 +389,7 @@ def test_without_a_key_no_call_is_even_drawn() -> None:
 
 def test_the_form_of_replies_is_chosen_by_server_unless_said() -> None:
     def form(name: str, **options: Any) -> str:
-        return str(Llm(name, LlmOptions(**options)).settings["output"])
+        return str(llm.Llm(name, LlmOptions(**options)).settings["output"])
 
     own = "http://127.0.0.1:9/v1"
     assert form("openai:gpt-audio") == "prompted"
