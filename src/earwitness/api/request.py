@@ -20,9 +20,6 @@ from earwitness.tasks import settings
 from earwitness.tasks.edit_sources import with_baselines
 from earwitness.tasks.task import SEED, WAYS, Setup
 
-MAIN = ""
-"""Stands for the question that a task asks first, where prompts are given by question."""
-
 
 @dataclass(frozen=True, slots=True)
 class Request:
