@@ -311,19 +311,36 @@ def test_a_budget_of_exactly_what_the_calls_cost_is_enough(tmp_path: Path, clips
     assert hear(tmp_path / "run", clips[:3], Ear(expected=0.1, cost=0.1), max_cost_usd=0.3) == Counts(asked=3)
 
 
-def test_calls_that_cost_less_than_was_set_aside_leave_money_for_more(tmp_path: Path) -> None:
+@pytest.mark.parametrize("in_flight", [1, 4])
+def test_what_calls_really_cost_is_learnt_from_the_first(tmp_path: Path, in_flight: int) -> None:
     clips = make_clips(tmp_path, range(10))
-    ear = Ear(in_flight=4, expected=2.0, cost=0.5)
+    ear = Ear(in_flight=in_flight, expected=2.0, cost=0.5)
     counts = hear(tmp_path / "run", clips, ear, max_cost_usd=4.0)
-    assert counts.asked == 5  # 2.5 spent and 2.0 to be set aside for the next is more than 4.0
-    assert ear.most_at_risk <= 4.0
+    assert (counts.asked, counts.over_budget, ear.charged) == (8, 2, 4.0)
 
 
-def test_calls_dearer_than_expected_are_reckoned_at_the_dearest_so_far(tmp_path: Path) -> None:
+def test_a_first_call_that_should_cost_more_than_the_budget_is_not_made(tmp_path: Path) -> None:
+    ear = Ear(expected=2.0, cost=0.5)
+    counts = hear(tmp_path / "run", make_clips(tmp_path, range(3)), ear, max_cost_usd=1.0)
+    assert (counts.asked, counts.over_budget) == (0, 3)
+
+
+@pytest.mark.parametrize("in_flight", [2, 8])
+def test_calls_dearer_than_expected_are_reckoned_at_the_dearest_so_far(
+    tmp_path: Path, in_flight: int
+) -> None:
     clips = make_clips(tmp_path, range(12))
-    ear = Ear(in_flight=2, expected=0.1, cost=1.0)
+    ear = Ear(in_flight=in_flight, expected=0.1, cost=1.0)
     counts = hear(tmp_path / "run", clips, ear, max_cost_usd=5.0)
     assert (counts.asked, ear.charged) == (5, 5.0)
+
+
+def test_a_resumed_run_knows_what_calls_cost_before(tmp_path: Path) -> None:
+    clips = make_clips(tmp_path, range(12))
+    hear(tmp_path / "run", clips[:1], Ear(expected=0.1, cost=1.0), max_cost_usd=1.0)
+    ear = Ear(in_flight=8, expected=0.1, cost=1.0)
+    counts = hear(tmp_path / "run", clips, ear, max_cost_usd=4.0)
+    assert (counts.asked, ear.charged) == (3, 3.0)
 
 
 def test_failed_calls_are_paid_for_and_are_not_asked_twice_for_lack_of_money(tmp_path: Path) -> None:

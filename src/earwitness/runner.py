@@ -4,9 +4,9 @@ Items are heard in an order shuffled by the run's seed, so that no system is hea
 file is decoded once, just before it is heard. What is in the ledger already is not heard again,
 except what ended in ``transport`` or ``budget``, or anything unheard when ``retry`` is set.
 
-A budget is kept by expectation: a call is made only if what was spent, what the calls in flight should
-cost and what this one should cost stay within it, each taken at its expected cost or at that of the
-dearest call so far, whichever is more.
+A budget is kept by what calls have cost so far: one is made only if what was spent and what the calls in
+flight and this one should cost stay within it, each taken at the cost of the dearest call so far. Until
+a cost is known, calls are made one at a time, each if its expected cost is within the budget.
 
 A listener may draw its calls from threads of its own: drawing a call and keeping an answer take turns.
 """
@@ -136,7 +136,7 @@ class _Run:
         self.waiting: dict[str, _Waiting] = {}  # by content key
         self.answered: set[str] = set()  # keys answered in this run, so that a retry asks once
         self.spent: float | None = ledger.usage().get(COST)
-        self.dearest = 0.0
+        self.dearest: float | None = ledger.dearest(COST)
         self.short = self.broke = False  # no money for the next call now; no more money in this run
         self.finished = self.total = self.asked = self.reused = self.unheard = self.over_budget = 0
 
@@ -231,7 +231,7 @@ class _Run:
             self.answered.add(key)
             if COST in answer.usage:
                 self.spent = (self.spent or 0.0) + answer.usage[COST]
-                self.dearest = max(self.dearest, answer.usage[COST])
+                self.dearest = max(self.dearest or 0.0, answer.usage[COST])
             self.unheard += len(asked_by) * bool(reason)
             self._tick(len(asked_by))
 
@@ -240,13 +240,17 @@ class _Run:
         if self.max_cost is None:
             return 0.0
         expected = self.listener.expected(call.question, call.texts, durations_s)
-        if expected and COST not in expected:
+        if not expected:
+            return 0.0
+        if COST not in expected:
             raise UserError(
                 f"no price is known for {self.listener.name}, so its cost cannot be limited.",
                 "Give its price with --price, or leave --max-cost out.",
             )
-        cost = max(expected.get(COST, 0.0), self.dearest)
-        in_flight = sum(max(waiting.cost, self.dearest) for waiting in self.waiting.values())
+        if self.dearest is None and self.waiting:
+            return None  # what calls really cost is known when the first is answered
+        cost = expected[COST] if self.dearest is None else self.dearest
+        in_flight = len(self.waiting) * (self.dearest or 0.0)
         return cost if (self.spent or 0.0) + in_flight + cost <= self.max_cost + ROUNDING else None
 
     def _read(self, stored: StoredItem, role: str) -> audio.Clip | UnusableAudio:

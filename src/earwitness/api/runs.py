@@ -135,6 +135,10 @@ def panel(
 def run_panel(request: Request, folder: Path, progress: Progress | None = None) -> Panel:
     """:func:`panel` of a request."""
     found = request.items()
+    for name in request.listeners:  # all of them, before the first costs anything
+        ear = request.open(name)
+        request.setup(ear)
+        ear.ready()
     results = {}
     for name in request.listeners:
         results[name] = run_request(request, found, name, request.folder(folder, name), progress)

@@ -79,6 +79,7 @@ JUDGE: Group = {
     "in_flight": _option(int, "Most calls under way at a time.", 8),
     "requests_per_minute": _option(float, "Quota of calls; no limit by default.", None),
     "audio_s_per_minute": _option(float, "Quota of seconds of sound a minute; no limit by default.", None),
+    "attempts": _option(int, "How often a call is tried that fails in transport.", 6),
     "timeout": _option(float, "Seconds to wait for a reply.", 120.0),
     "price": _option(
         str, "Dollars per million tokens, where none is known.", None, metavar="TEXT,AUDIO,OUTPUT"
@@ -141,6 +142,7 @@ def request(task: str, given: Mapping[str, Any]) -> "Request":
         in_flight=given["in_flight"],
         requests_per_minute=given["requests_per_minute"],
         audio_s_per_minute=given["audio_s_per_minute"],
+        attempts=given["attempts"],
         timeout_s=given["timeout"],
         price=_price(given["price"]),
     )

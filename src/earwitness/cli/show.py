@@ -77,11 +77,10 @@ def print_result(result: "Result", names: Mapping[str, str]) -> None:
         console.print(table)
     for note in result.summary.notes:
         console.print(f"- {one_line(note)}", markup=False, highlight=False)
-    if result.counts:
-        counts = result.counts
-        console.print(
-            f"\nHeard now: {counts.asked} answers, and {counts.reused} more from the same sound.",
-            highlight=False,
+    if counts := result.counts:
+        typer.echo(
+            f"\nAsked now: {counts.asked} answers; {counts.reused} more from the same sound; "
+            f"{counts.unheard} unheard."
         )
     _say_page(result.folder)
 

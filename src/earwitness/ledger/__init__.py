@@ -154,6 +154,13 @@ class Ledger:
         rows = self._db.execute("SELECT name, value FROM meta ORDER BY name")
         return {name: json.loads(value) for name, value in rows}
 
+    def forget_if_unheard(self) -> None:
+        """Drop settings and items of a run in which nothing was settled yet, so that it may begin anew."""
+        if self._db.execute("SELECT 1 FROM item_hearings LIMIT 1").fetchone() is None:
+            with self._db:
+                for table in ("meta", "items", "files", "hearings"):
+                    self._db.execute(f"DELETE FROM {table}")
+
     def begin(self, meta: Mapping[str, Any], items: Iterable[Item]) -> None:
         """Keep the run's settings and its items, new ones and known ones alike, all or nothing.
 
@@ -328,6 +335,13 @@ class Ledger:
             for name, value in json.loads(text).items():
                 total[name] = total.get(name, 0) + value
         return total
+
+    def dearest(self, name: str) -> float | None:
+        """The largest count of that name that any one hearing reported; None if none did."""
+        row = self._db.execute(
+            "SELECT max(json_extract(usage, ?)) FROM hearings WHERE usage IS NOT NULL", (f'$."{name}"',)
+        ).fetchone()
+        return None if row[0] is None else float(row[0])
 
     def served(self) -> dict[str, int]:
         """How many hearings each model gave, by the name the server gave it."""

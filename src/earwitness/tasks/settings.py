@@ -4,6 +4,7 @@ import datetime
 import importlib.metadata
 import platform
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -34,6 +35,7 @@ def begin(ledger: Ledger, listener: Listener, manifest: Manifest, task: Task, se
         InputFaults: Naming each setting, row or file that differs, old and new; nothing is changed.
         UserError: If a prompt is given for a question that is not asked, or cannot be used.
     """
+    ledger.forget_if_unheard()
     before = ledger.meta()
     wanted = asked(listener, setup, before)
     questions = reworded(task.questions(wanted), setup.prompts)
@@ -151,7 +153,11 @@ def hearer(ledger: Ledger, unclaimed: bool | None = None) -> Hearer:
 def versions() -> dict[str, str]:
     """Versions of everything a number may depend on."""
     packages = ("earwitness", "numpy", "scipy", "soundfile", "soxr", "onnxruntime")
+    clients = ("pydantic-ai-slim", "google-genai", "openai")  # of the extra llm, where it is installed
     found = {name: importlib.metadata.version(name) for name in packages}
+    for name in clients:
+        with suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
     return {
         "python": platform.python_version(),
         "libsndfile": audio.libsndfile_version(),
