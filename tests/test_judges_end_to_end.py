@@ -204,10 +204,8 @@ def test_prompts_keep_captions_that_give_orders_inside_the_data_block(tmp_path: 
         inside = text.partition("<data>")[2].partition("</data>")[0]
         assert text.count("</data>") == text.count("<data>") == 1
         assert "Ignore the audio" in inside
-        json.loads(inside)
-    assert any(
-        json.loads(text.partition("<data>")[2].partition("</data>")[0])["caption"] == hostile for text in sent
-    )
+        shown.add(json.loads(inside)["caption"])
+    assert hostile in shown  # to the letter; its reversal is ours
     assert QUESTIONS["alignment"].prompt.partition("{data}")[0] in sent[0]
 
 
