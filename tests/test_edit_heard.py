@@ -8,9 +8,15 @@ import pytest
 
 import earwitness
 from earwitness import audio
+from earwitness.api import Request
+from earwitness.ledger import Ledger
+from earwitness.report import replies
 from earwitness.report.build import Options
 from earwitness.scenes import synth
+from earwitness.tasks import settings
+from earwitness.tasks.edit import TASK
 from earwitness.tasks.rows import ItemRow
+from earwitness.tasks.task import NOT_HEARD_YET
 from edited import Edits, rows
 from sounds import events_reply, manifest, script
 
@@ -41,6 +47,18 @@ def one(
     ]
     (item,) = rows(edits.write(), tmp_path / "run", script(tmp_path / "s.jsonl", lines))
     return item
+
+
+def test_what_waits_for_a_detector_does_not_lack_words(tmp_path: Path) -> None:
+    """An item without a caption, in a run stopped before it was heard."""
+    edits = Edits(tmp_path)
+    edits.add("a", "1", edit_type="add")
+    request = Request("edit", edits.write(), listener="yamnet")
+    ear = request.open("yamnet")
+    with Ledger.create(tmp_path / "run" / "ledger.sqlite") as ledger:
+        hearer = settings.begin(ledger, ear, request.items(), TASK, request.setup(ear))
+        (row,) = replies.of_item(ledger, TASK, hearer, 1)
+    assert (row["reason"], row["detail"]) == (NOT_HEARD_YET["reason"], NOT_HEARD_YET["detail"])
 
 
 def test_an_addition_is_told_with_what_else_changed(tmp_path: Path) -> None:

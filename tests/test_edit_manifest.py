@@ -173,6 +173,17 @@ def test_an_unrelated_clip_has_another_sound_even_under_another_name(tmp_path: P
             assert item.audio.read_bytes() != item.source_audio.read_bytes()
 
 
+def test_a_copy_in_another_container_is_no_other_sound(tmp_path: Path) -> None:
+    edits = Edits(tmp_path)
+    edits.add("a", "1")
+    edits.add("a", "2")
+    samples, rate_hz = soundfile.read(tmp_path / "sources" / "1.wav", dtype="int16")
+    soundfile.write(tmp_path / "sources" / "1.flac", samples, rate_hz, subtype="PCM_16")
+    edits.rows[1]["source_audio"] = str(tmp_path / "sources" / "1.flac")
+    with pytest.raises(UserError, match="same source sound"):
+        with_baselines(read_edits(edits.write()), 0)
+
+
 def test_the_draw_depends_on_the_seed_and_not_on_samples_added_later(tmp_path: Path) -> None:
     def drawn(manifest: Manifest, seed: int = 0) -> dict[str, Path]:
         found = with_baselines(manifest, seed).items

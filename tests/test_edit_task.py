@@ -227,6 +227,25 @@ def test_different_sources_stop_the_run_before_anything_is_heard(tmp_path: Path)
     assert not (tmp_path / "run").exists()
 
 
+def extended(tmp_path: Path, other_seed: int) -> None:
+    """A run of one system's edit of s.wav, whose source is then gone; another system joins with t.wav."""
+    for system, source, seed in (("a", "s.wav", 1), ("b", "t.wav", other_seed)):
+        edits = Edits(tmp_path)
+        edits.add(system, "1")
+        noise(tmp_path / source, seed)
+        edits.rows[0]["source_audio"] = str(tmp_path / source)
+        scored(tmp_path, edits, answers("*", [GOOD]))
+        (tmp_path / "s.wav").unlink(missing_ok=True)
+
+
+def test_a_system_that_joins_a_run_later_must_have_edited_the_same_sound(tmp_path: Path) -> None:
+    extended(tmp_path / "same", other_seed=1)
+    with pytest.raises(InputFaults, match=r"2 different source sounds: .*s\.wav \(a\); .*\(b\)"):
+        extended(tmp_path / "other", other_seed=2)
+    with Ledger.read(tmp_path / "other" / "run" / "ledger.sqlite") as ledger:
+        assert [stored.item.system for stored in ledger.items()] == ["a"]  # nothing was written
+
+
 def test_an_unreadable_source_leaves_its_items_unheard_with_the_reason(tmp_path: Path) -> None:
     edits = Edits(tmp_path)
     edits.add("a", "1")

@@ -27,7 +27,7 @@ def of_item(ledger: Ledger, task: Task, hearer: Hearer, item_id: int) -> Iterato
         base |= {"source_caption": item.source_caption, "instruction": item.instruction}
     heard = ledger.heard(item_id)
     if not heard:
-        not_asked = task.not_asked(item)
+        not_asked = task.not_asked(item, hearer)
         why = {"reason": "not_applicable", "detail": not_asked} if not_asked else NOT_HEARD_YET
         yield {**base, "side": "", "question": "", "caption": item.caption, "repeat": "", **why}
     for h in heard:

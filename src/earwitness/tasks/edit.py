@@ -30,9 +30,9 @@ SOUNDS, MEASURES = ("source", "edited"), "measures"
 """Sides: a judge's two ways of hearing the clips; a detector's two clips, and what is measured of both."""
 
 
-def not_asked(item: Item) -> str:
+def not_asked(item: Item, hearer: Hearer) -> str:
     """Why a judge is not asked about an item; empty if it is. A detector needs no words."""
-    if item.instruction.strip() or (item.source_caption.strip() and item.caption.strip()):
+    if hearer.detector or item.instruction.strip() or (item.source_caption.strip() and item.caption.strip()):
         return ""
     return "a judge needs an instruction, or a source caption and a target caption"
 
@@ -45,7 +45,7 @@ def plan(hearer: Hearer, item: Item) -> Sequence[Ask]:
             Ask(SOUNDS[1], EVENTS.name, clips=(AUDIO,)),
             Ask(MEASURES, EDIT_MEASURES.name, clips=(SOURCE, AUDIO)),
         ]
-    if not_asked(item):
+    if not_asked(item, hearer):
         return ()
     shown = {
         "source_caption": item.source_caption,
@@ -102,7 +102,7 @@ def _row(stored: StoredItem, heard: Sequence[Heard], hearer: Hearer) -> ItemRow:
         first = usual[0].reply if usual else {}
         source, edited = _events(first, "source_events"), _events(first, "edited_events")
     row = _base(stored, source, edited)
-    if not hearer.detector and (fault := not_asked(item)):
+    if fault := not_asked(item, hearer):
         return ItemRow(**row, status=NOT_APPLICABLE, reason=fault, detail=fault, verdict=NOT_APPLICABLE)
     missing = not usual
     if hearer.detector:

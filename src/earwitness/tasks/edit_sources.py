@@ -10,6 +10,7 @@ from earwitness.errors import InputFaults, UnusableAudio, UserError
 from earwitness.ledger.keys import file_hash
 from earwitness.manifest import Item, Manifest
 from earwitness.manifest.table import listing
+from earwitness.tasks.task import NOTHING_KEPT, Kept
 
 IDENTITY, UNRELATED = "identity", "unrelated"
 BASELINES = {
@@ -19,12 +20,15 @@ BASELINES = {
 """Systems that did no work, judged like the others."""
 
 
-def check_sources(manifest: Manifest) -> None:
+def check_sources(manifest: Manifest, kept: Kept = NOTHING_KEPT) -> None:
     """Make sure that every system edited the same sound: systems with different sources cannot be compared.
 
     Two sources are the same sound if they are the same file, have the same bytes, or decode to the same
     samples (a wav file and its lossless copy). A source that cannot be read is left to the run, which
     says so of its items.
+
+    Args:
+        kept: What the run's ledger knows of files; it stands in for those that can no longer be read.
 
     Raises:
         InputFaults: Naming each sample whose systems have different sources, and which.
@@ -34,7 +38,7 @@ def check_sources(manifest: Manifest) -> None:
         samples.setdefault(item.sample_id, []).append(item)
     faults = []
     for sample_id, items in samples.items():
-        sounds = _sounds(items)
+        sounds = _sounds(items, kept)
         if len(sounds) > 1:
             told = "; ".join(
                 f"{_source(group[0])} ({listing(item.system for item in group)})" for group in sounds
@@ -52,7 +56,7 @@ def with_baselines(manifest: Manifest, seed: int) -> Manifest:
     """The manifest with two systems more, ``identity`` and ``unrelated``, that have every sample.
 
     ``identity`` returns the source unchanged. ``unrelated`` returns the source of another sample, drawn
-    by seed among the samples before it, and of other bytes; so samples added at the end change nothing
+    by seed among the samples before it, and of another sound; so samples added at the end change nothing
     that was drawn before. The texts are those of the first row of a sample.
 
     Raises:
@@ -68,7 +72,8 @@ def with_baselines(manifest: Manifest, seed: int) -> Manifest:
     for item in manifest.items:
         firsts.setdefault(item.sample_id, item)
     samples = list(firsts.values())
-    sounds = [_content(item) for item in samples]
+    of_path = {path: _content(path) for path in dict.fromkeys(map(_source, samples))}
+    sounds = [of_path[_source(item)] for item in samples]
     added = [replace(item, system=IDENTITY, audio=_source(item)) for item in samples]
     for index, item in enumerate(samples):
         other = _unrelated(sounds, index, seed, item.sample_id)
@@ -82,13 +87,13 @@ def with_baselines(manifest: Manifest, seed: int) -> Manifest:
     return Manifest((*manifest.items, *added), (*manifest.notes, *notes), manifest.source)
 
 
-def _sounds(items: Iterable[Item]) -> list[list[Item]]:
+def _sounds(items: Iterable[Item], kept: Kept) -> list[list[Item]]:
     """Items grouped by the sound of their source; those whose source cannot be read left out."""
     groups = _grouped([[item] for item in items], lambda item: str(_source(item).resolve()))
     if len(groups) > 1:
-        groups = _grouped(groups, lambda item: _hash_of_bytes(_source(item)))
+        groups = _grouped(groups, lambda item: _hash_of_bytes(_source(item), kept))
     if len(groups) > 1:
-        groups = _grouped(groups, lambda item: _hash_of_samples(_source(item)))
+        groups = _grouped(groups, lambda item: _hash_of_samples(_source(item), kept))
     return groups
 
 
@@ -102,23 +107,23 @@ def _grouped(groups: list[list[Item]], key: Callable[[Item], str | None]) -> lis
     return list(joined.values())
 
 
-def _hash_of_bytes(path: Path) -> str | None:
+def _hash_of_bytes(path: Path, kept: Kept = NOTHING_KEPT) -> str | None:
     try:
         return file_hash(path)
     except OSError:
-        return None
+        return kept[path].file_hash if path in kept else None
 
 
-def _hash_of_samples(path: Path) -> str | None:
+def _hash_of_samples(path: Path, kept: Kept = NOTHING_KEPT) -> str | None:
     try:
         return audio.read(path).pcm_hash
     except UnusableAudio:
-        return None
+        return kept[path].pcm_hash if path in kept else None
 
 
-def _content(item: Item) -> str:
-    path = _source(item)
-    return _hash_of_bytes(path) or str(path)
+def _content(path: Path) -> str:
+    """What tells one sound from another; of a file without any, its bytes, or else its path."""
+    return _hash_of_samples(path) or _hash_of_bytes(path) or str(path)
 
 
 def _unrelated(sounds: list[str], index: int, seed: int, sample_id: str) -> int | None:

@@ -222,5 +222,5 @@ TASK = Task(
     stages=stages,
     rows=rows,
     measures=measures,
-    not_asked=lambda item: "",
+    not_asked=lambda item, hearer: "",
 )

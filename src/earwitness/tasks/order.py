@@ -211,5 +211,5 @@ TASK = Task(
     stages=stages,
     rows=rows,
     measures=measures,
-    not_asked=lambda item: of_item(item).not_applicable,
+    not_asked=lambda item, hearer: of_item(item).not_applicable,
 )

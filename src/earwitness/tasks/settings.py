@@ -33,7 +33,8 @@ def begin(ledger: Ledger, listener: Listener, manifest: Manifest, task: Task, se
 
     Raises:
         InputFaults: Naming each setting, row or file that differs, old and new; nothing is changed.
-        UserError: If a prompt is given for a question that is not asked, or cannot be used.
+        UserError: If a prompt is given for a question that is not asked, or cannot be used, or the task
+            cannot be done with the items kept and given together.
     """
     ledger.forget_if_unheard()
     before = ledger.meta()
@@ -59,6 +60,7 @@ def begin(ledger: Ledger, listener: Listener, manifest: Manifest, task: Task, se
         _refuse(f"{run}: this run was begun with other settings", changed, "Use the settings it began with")
         _refuse(f"{run}: rows have changed since this run began", ledger.changed_rows(manifest.items))
         _refuse(f"{run}: files have changed since they were heard", ledger.changed_files())
+        _check_together(ledger, manifest, task)
     changing = {
         "started": before.get("started", datetime.datetime.now(datetime.UTC).date().isoformat()),
         "repeats": wanted.repeats,
@@ -77,6 +79,15 @@ def begin(ledger: Ledger, listener: Listener, manifest: Manifest, task: Task, se
         note = f"{kept} items judged earlier in this run are not in the manifest given last; they are kept"
         ledger.begin({"notes": [*manifest.notes, note]}, ())
     return hearer(ledger)
+
+
+def _check_together(ledger: Ledger, manifest: Manifest, task: Task) -> None:
+    """Check the items given along with those kept, which must fit each other too."""
+    given = {(item.system, item.sample_id) for item in manifest.items}
+    stored = list(ledger.items())
+    kept = [one.item for one in stored if (one.item.system, one.item.sample_id) not in given]
+    known = {one.item.files[role]: file for one in stored for role, file in one.files.items()}
+    task.check(replace(manifest, items=(*kept, *manifest.items)), known)
 
 
 def asked(listener: Listener, setup: Setup, before: Mapping[str, Any] = NOTHING) -> Hearer:

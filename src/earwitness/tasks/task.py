@@ -2,8 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Protocol
 
-from earwitness.ledger import Ledger
+from earwitness.ledger import Ledger, StoredFile
 from earwitness.manifest import Item, Manifest
 from earwitness.questions.base import Question
 from earwitness.runner import Plan
@@ -51,6 +54,22 @@ class Stage:
     plan: Plan
 
 
+Kept = Mapping[Path, StoredFile]
+"""What a run's ledger knows of the files it has read, by path."""
+NOTHING_KEPT: Kept = MappingProxyType({})
+
+
+class Check(Protocol):
+    """Makes sure, before anything is heard, that a task can be done with such items."""
+
+    def __call__(self, manifest: Manifest, kept: Kept = NOTHING_KEPT) -> None:
+        """Raise UserError unless it can; ``kept`` stands in for files that are gone."""
+
+
+def no_check(manifest: Manifest, kept: Kept = NOTHING_KEPT) -> None:
+    """Any items will do."""
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """Items -> questions -> scores -> rows.
@@ -61,9 +80,8 @@ class Task:
         stages: What is asked, pass by pass.
         rows: Every item scored from what the ledger holds, one at a time.
         measures: What is measured with such a hearer.
-        not_asked: Why nothing is asked about an item; empty if something is.
-        check: Makes sure, before anything is heard, that the task can be done with such items; raises
-            UserError.
+        not_asked: Why such a hearer is asked nothing about an item; empty if it is asked something.
+        check: Asked of the items given, and of all of a run that is extended.
     """
 
     name: str
@@ -72,8 +90,8 @@ class Task:
     stages: Callable[[Ledger, Hearer], Sequence[Stage]]
     rows: Callable[[Ledger, Hearer], Iterator[ItemRow]]
     measures: Callable[[Hearer], Measures]
-    not_asked: Callable[[Item], str]
-    check: Callable[[Manifest], None] = lambda manifest: None
+    not_asked: Callable[[Item, Hearer], str]
+    check: Check = no_check
 
 
 @dataclass(frozen=True, slots=True)
