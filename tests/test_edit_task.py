@@ -68,7 +68,7 @@ def test_systems_are_paired_on_the_sound_of_their_source(tmp_path: Path) -> None
     (tmp_path / "sources" / "s1.wav").write_bytes((tmp_path / "sources" / "s0.wav").read_bytes())
     result = judged(tmp_path, edits, answers("*", [GOOD]))
     assert result.items["cluster"].n_unique() == 1  # two samples of one source are one cluster
-    assert all("fewer than two shared clusters" in c.note for c in result.summary.comparisons)
+    assert all("all shared items (2) lie in one cluster" in c.note for c in result.summary.comparisons)
 
 
 def scored(tmp_path: Path, edits: Edits, lines: list[dict[str, Any]], **how: Any) -> list[ItemRow]:

@@ -9,12 +9,12 @@ When all clusters agree the bootstrap has no width and would claim certainty fro
 Wilson score bound (Wilson, JASA 22, 1927) at the number of clusters is given instead. These are
 sampling intervals: they say nothing about how often the listener itself is wrong.
 
-Two systems are compared on the clusters both have scored items in, and on nothing else. The
-difference is the first system's pooled mean minus the second's, over all items of those clusters;
-its interval draws the same clusters for both. The test asks how often a difference as large, in
-either direction, appears when in every cluster the two systems' names are swapped or not by a fair
-coin (Fisher's randomisation test for pairs). For right-or-wrong items in clusters of one this is
-McNemar's exact test.
+Two systems are compared on the clusters both have values in, and on nothing else; that the items
+in them are the same ones is the caller's to see to. The difference is the first system's pooled mean
+minus the second's, over all items of those clusters; its interval draws the same clusters for both.
+The test asks how often a difference as large, in either direction, appears when in every cluster the
+two systems' names are swapped or not by a fair coin (Fisher's randomisation test for pairs). For
+right-or-wrong items in clusters of one this is McNemar's exact test.
 """
 
 from collections.abc import Sequence

@@ -6,6 +6,7 @@ from statistics import fmean
 from earwitness.ledger import Heard
 from earwitness.questions.edit import AXES, VERDICTS
 from earwitness.scores import edits, repeats
+from earwitness.tasks.edit_sources import BASELINES, CLUSTER
 from earwitness.tasks.rows import Measures, MetricSpec, SystemRow
 
 TIE = "tie"
@@ -57,11 +58,11 @@ _EXCHANGED = (
         decimals=2, scale=(0.0, 4.0),
     ),
     MetricSpec(
-        "exchange_flip_excess", "Exch. flips +", "flips by exchange less flips by repetition", better=-1,
+        "exchange_flip_excess", "Exch. flips +", "flips by exchange less flips by repetition", better=0,
         scale=(-1.0, 1.0),
     ),
     MetricSpec(
-        "exchange_excess", "Exch. diff. +", "difference by exchange less difference by repetition", better=-1,
+        "exchange_excess", "Exch. diff. +", "difference by exchange less difference by repetition", better=0,
         decimals=2, scale=(-4.0, 4.0),
     ),
 )  # fmt: skip
@@ -72,9 +73,12 @@ def measures(swap: bool) -> Measures:
     return Measures(
         specs=_SPECS + (_EXCHANGED if swap else ()),
         key="joint_success",
-        columns=("joint_success", *AXES, "n", "scored", "coverage"),
+        columns=("joint_success", *AXES, *(spec.name for spec in _SHARES), "n", "scored", "coverage"),
         compared=(*AXES, "joint_success"),
         verdicts=_VERDICT_TITLES,
+        cluster=CLUSTER,
+        hearing="It is a judge: it hears the source and the edited clip and reads what the edit was to do.",
+        baselines=BASELINES,
         remarks=_remarks if swap else lambda systems: (),
     )
 

@@ -9,6 +9,7 @@ from earwitness.manifest import Item
 from earwitness.questions.events import unmapped
 from earwitness.scores import edits
 from earwitness.tasks import edit_targets
+from earwitness.tasks.edit_sources import BASELINES, CLUSTER
 from earwitness.tasks.rows import Measures, MetricSpec, SystemRow
 from earwitness.tasks.task import Hearer
 
@@ -66,6 +67,13 @@ def measures() -> Measures:
             NOT_REMOVED: "a sound to be removed is still heard",
             NEITHER: "neither was a sound added nor one removed",
         },
+        cluster=CLUSTER,
+        hearing=(
+            "It is a sound event detector: it hears the source and the edited clip apart, reports labelled "
+            "events of each with times and never sees a word. Distances, levels and lengths were measured "
+            "from the samples of both."
+        ),
+        baselines=BASELINES,
         remarks=_remarks,
     )  # fmt: skip
 

@@ -17,7 +17,9 @@ BASELINES = {
     IDENTITY: "returns the source clip unchanged",
     UNRELATED: "returns the source clip of another sample",
 }
-"""Systems that did no work, judged like the others."""
+"""Systems that did no work, judged like the others; the names are theirs in every run of edits."""
+
+CLUSTER = "all edits of one source clip"
 
 
 def check_sources(manifest: Manifest, kept: Kept = NOTHING_KEPT) -> None:
@@ -83,8 +85,7 @@ def with_baselines(manifest: Manifest, seed: int) -> Manifest:
                 "Leave the baselines out, or give samples with different sources.",
             )
         added.append(replace(item, system=UNRELATED, audio=_source(samples[other])))
-    notes = [f"{name} is a baseline: it {what}" for name, what in BASELINES.items()]
-    return Manifest((*manifest.items, *added), (*manifest.notes, *notes), manifest.source)
+    return replace(manifest, items=(*manifest.items, *added))
 
 
 def _sounds(items: Iterable[Item], kept: Kept) -> list[list[Item]]:

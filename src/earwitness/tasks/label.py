@@ -21,7 +21,7 @@ from earwitness.questions.quality import QUALITY
 from earwitness.runner import Ask
 from earwitness.scores import describing, repeats
 from earwitness.tasks.rows import SCORED, UNHEARD, ItemRow, Measures, MetricSpec
-from earwitness.tasks.task import NOT_HEARD_YET, Hearer, Stage, Task
+from earwitness.tasks.task import DETECTING, NOT_HEARD_YET, Hearer, Stage, Task
 
 ORDERED, UNORDERED = "ordered", "unordered"
 TEMPLATE, JUDGE = "template", "judge"
@@ -129,7 +129,7 @@ def _detected(reply: Mapping[str, Any], quality: Mapping[str, Any], resolution_s
     if not chain:
         told = ["no sound clearly follows another"]
     if len(tags) < describing.FEWEST:
-        told.append(f"{len(tags)} distinct sounds heard, so no more tags")
+        told.append(f"{len(tags)} distinct {'sound' if len(tags) == 1 else 'sounds'} heard, so no more tags")
     figures = ("peak_dbfs", "level_dbfs", "clipped_share", "silent_share", "bandwidth_hz")
     values: dict[str, float | None] = {
         ORDERED: float(bool(chain)),
@@ -212,7 +212,13 @@ def measures(hearer: Hearer) -> Measures:
         key=ORDERED,
         columns=(ORDERED, "events", *flagged, "n", "scored", "coverage"),
         verdicts={ORDERED: "Ordered", UNORDERED: "Not ordered"},
+        cluster="one clip",
+        hearing=f"{DETECTING} {_MEASURED}" if hearer.detector else _JUDGING,
     )
+
+
+_MEASURED = "Levels, clipping, silence and bandwidth were measured from the clips' samples."
+_JUDGING = "It is a judge: it hears each clip and reads nothing about it."
 
 
 TASK = Task(

@@ -17,8 +17,17 @@ from earwitness.runner import Ask
 from earwitness.scores import order
 from earwitness.tasks import order_detector, order_judge
 from earwitness.tasks.order_stated import of_item
-from earwitness.tasks.rows import NOT_APPLICABLE, SCORED, UNHEARD, Asked, ItemRow, Measures, MetricSpec
-from earwitness.tasks.task import BLIND, NOT_HEARD_YET, Hearer, Stage, Task
+from earwitness.tasks.rows import (
+    NOT_APPLICABLE,
+    SCORED,
+    UNHEARD,
+    Asked,
+    ItemRow,
+    Measures,
+    MetricSpec,
+    SystemRow,
+)
+from earwitness.tasks.task import BLIND, DETECTING, NOT_HEARD_YET, Hearer, Stage, Task
 
 
 def questions(hearer: Hearer) -> Sequence[Question]:
@@ -201,7 +210,23 @@ def measures(hearer: Hearer) -> Measures:
         columns=_COLUMNS if hearer.detector else _JUDGE_COLUMNS,
         verdicts={"right": "Right", "wrong": "Wrong"},
         kinds=KIND_MEANINGS,
+        cluster="a pair of prompts, or one caption",
+        hearing=DETECTING if hearer.detector else _JUDGING,
+        remarks=_remarks if hearer.detector else lambda systems: (),
     )
+
+
+_JUDGING = "It is a judge: it hears the clip and reads the caption it is asked about."
+
+
+def _remarks(systems: Sequence[SystemRow]) -> Sequence[str]:
+    """What helps where a detector knows the sounds of no caption."""
+    if any(row.scored for row in systems) or not any("unmapped" in row.unheard_reasons for row in systems):
+        return ()
+    return [
+        "Nothing could be scored. `earwitness prompts check` says which captions the listener can judge; "
+        "--unclaimed judges those too whose sounds it does not claim to know."
+    ]
 
 
 TASK = Task(

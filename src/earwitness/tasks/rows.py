@@ -125,6 +125,10 @@ class Measures:
         compared: Metrics for which systems are tested against each other; the key metric by default.
         verdicts: Verdicts of a scored item and how the page names them, the good ones first.
         kinds: Kinds of error and what each means, in the order in which they are listed.
+        cluster: What a cluster is, in words.
+        hearing: How the listener hears an item, in sentences.
+        baselines: Systems of these names are no contestants, and what each does: they are never best, and
+            not tested against others.
         remarks: Notes for the reader that follow from the systems' numbers.
     """
 
@@ -134,12 +138,18 @@ class Measures:
     compared: tuple[str, ...] = ()
     verdicts: Mapping[str, str] = field(default_factory=dict)
     kinds: Mapping[str, str] = field(default_factory=dict)
+    cluster: str = ""
+    hearing: str = ""
+    baselines: Mapping[str, str] = field(default_factory=dict)
     remarks: "Callable[[Sequence[SystemRow]], Sequence[str]]" = lambda systems: ()
 
 
 @dataclass(frozen=True, slots=True)
 class SystemRow:
-    """One system: counts (n = not_applicable + unheard + scored), coverage, metrics, error counts."""
+    """One system: counts (n = not_applicable + unheard + scored), coverage, metrics, error counts.
+
+    ``baseline`` is true for what did no work and is shown for scale.
+    """
 
     system: str
     n: int
@@ -150,13 +160,15 @@ class SystemRow:
     metrics: Mapping[str, Metric]
     errors: Mapping[str, int] = field(default_factory=dict)
     unheard_reasons: Mapping[str, int] = field(default_factory=dict)
+    baseline: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two systems on the clusters they share: ``difference`` = first - second of ``metric``.
+    """Two systems on the items that both have a value of ``metric`` for: ``difference`` = first - second.
 
-    ``winner`` is empty unless the paired interval excludes zero and the corrected p is below alpha.
+    ``items`` is the number of those items, ``clusters`` that of the clusters they lie in. ``winner`` is
+    empty unless the paired interval excludes zero and the corrected p is below alpha.
     """
 
     metric: str
@@ -170,6 +182,7 @@ class Comparison:
     p_holm: float | None
     winner: str = ""
     note: str = ""
+    items: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -36,13 +36,13 @@ class _Drawn:
 
 
 class _Tally:
-    """What is kept of a system's items: a number and a cluster each, so that memory stays small."""
+    """What is kept of a system's items: numbers, a cluster and a name each, so that memory stays small."""
 
     def __init__(self, specs: Sequence[MetricSpec]) -> None:
         self.counts: Counter[str] = Counter()
         self.errors: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
-        self.clusters: list[str] = []
+        self.items: list[tuple[str, str]] = []  # cluster and sample_id
         self.values: dict[str, list[float]] = {spec.name: [] for spec in specs}
 
     def add(self, row: ItemRow) -> None:
@@ -52,16 +52,20 @@ class _Tally:
         elif row.status == SCORED:
             if row.error_kind:
                 self.errors[row.error_kind] += 1
-            self.clusters.append(row.cluster)
+            self.items.append((row.cluster, row.sample_id))
             for name, series in self.values.items():
                 value = row.values.get(name)
                 series.append(np.nan if value is None else value)
 
     def series(self, name: str) -> tuple[np.ndarray, list[str]]:
         """The defined values of a metric and their clusters."""
-        values = np.asarray(self.values[name], dtype=np.float64)
-        defined = ~np.isnan(values)
-        return values[defined], [c for c, ok in zip(self.clusters, defined, strict=True) if ok]
+        found = self.defined(name)
+        return np.array(list(found.values()), dtype=np.float64), [cluster for cluster, _ in found]
+
+    def defined(self, name: str) -> dict[tuple[str, str], float]:
+        """The defined values of a metric by item."""
+        values = zip(self.items, self.values[name], strict=True)
+        return {item: value for item, value in values if not np.isnan(value)}
 
 
 def summarise(
@@ -100,7 +104,7 @@ def summarise(
         measures=measures,
         rows=systems,
         comparisons=comparisons,
-        notes=(*_notes(systems, measured, manifest_notes, unclaimed), *measures.remarks(systems)),
+        notes=_notes(systems, measures, measured, manifest_notes, unclaimed),
     )
 
 
@@ -118,6 +122,7 @@ def _system(name: str, tally: _Tally, measures: Measures, drawn: _Drawn) -> Syst
         metrics={spec.name: _metric(spec, tally, drawn) for spec in measures.specs},
         errors={kind: tally.errors[kind] for kind in measures.kinds},
         unheard_reasons=dict(sorted(tally.reasons.items())),
+        baseline=name in measures.baselines,
     )
 
 
@@ -136,44 +141,66 @@ def _metric(spec: MetricSpec, tally: _Tally, drawn: _Drawn) -> Metric:
 
 
 def _compare(tallies: Mapping[str, _Tally], measures: Measures, drawn: _Drawn) -> tuple[Comparison, ...]:
-    """Every pair of systems on the clusters they share, Holm-corrected over pairs and metrics."""
+    """Every pair of systems, baselines left out, Holm-corrected over pairs and metrics."""
     specs = {spec.name: spec for spec in measures.specs}
-    tests = [
-        (specs[metric], first, second)
-        for metric in measures.compared or (measures.key,)
-        for first, second in combinations(tallies, 2)
-    ]
-    results = []
-    for spec, first, second in tests:
-        a, b = tallies[first].series(spec.name), tallies[second].series(spec.name)
-        results.append(paired_difference(*a, *b, bounds=spec.scale, **asdict(drawn)))
-    tested = [result.p for result in results if result is not None]
-    corrected = iter(holm(tested))
-    comparisons = []
-    for (spec, first, second), result in zip(tests, results, strict=True):
-        if result is None:
-            note = "fewer than two shared clusters were scored for both"
-            comparisons.append(
-                Comparison(spec.name, first, second, 0, None, None, None, None, None, note=note)
-            )
-            continue
-        p_holm = next(corrected)
-        winner = ""
-        if spec.better and p_holm < ALPHA and (result.low > 0 or result.high < 0):
-            winner = first if result.difference * spec.better > 0 else second
-        comparisons.append(
-            Comparison(
-                spec.name, first, second, result.clusters, result.difference, result.low, result.high,
-                result.p, p_holm, winner,
-            )
-        )  # fmt: skip
-    return tuple(comparisons)
+    contestants = [name for name in tallies if name not in measures.baselines]
+    found = []
+    for metric in measures.compared or (measures.key,):
+        values = {name: tallies[name].defined(metric) for name in contestants}
+        found += [_pair(specs[metric], one, two, values, drawn) for one, two in combinations(contestants, 2)]
+    corrected = iter(holm([pair.p for pair in found if pair.p is not None]))
+    return tuple(
+        pair if pair.p is None else _decided(pair, specs[pair.metric], next(corrected)) for pair in found
+    )
+
+
+def _pair(
+    spec: MetricSpec,
+    first: str,
+    second: str,
+    values: Mapping[str, Mapping[tuple[str, str], float]],
+    drawn: _Drawn,
+) -> Comparison:
+    """Two systems on the items that both have a value for; p is not corrected yet.
+
+    Were a system compared by all its own items, it would gain by leaving the hard ones unheard. An item is
+    the same one if sample_id and cluster are: clips of different prompts may happen to be called alike.
+    """
+    shared = [item for item in values[first] if item in values[second]]
+    clusters = [cluster for cluster, _ in shared]
+    plain = Comparison(
+        spec.name, first, second, len(set(clusters)), None, None, None, None, None, items=len(shared)
+    )
+    if plain.clusters < 2:
+        if not shared:
+            return replace(plain, note="no scored item is shared: the same sample_id of one prompt or source")
+        return replace(plain, note=f"all shared items ({len(shared)}) lie in one cluster")
+    one, two = (np.array([values[name][item] for item in shared]) for name in (first, second))
+    result = paired_difference(one, clusters, two, clusters, bounds=spec.scale, **asdict(drawn))
+    if result is None:
+        return replace(plain, note="all shared clusters differ alike, on a scale without limits")
+    return replace(plain, difference=result.difference, low=result.low, high=result.high, p=result.p)
+
+
+def _decided(pair: Comparison, spec: MetricSpec, p_holm: float) -> Comparison:
+    """A tested pair with its corrected p and the winner, if there is one."""
+    winner = ""
+    if spec.better and p_holm < ALPHA and ((pair.low or 0) > 0 or (pair.high or 0) < 0):
+        winner = pair.first if (pair.difference or 0) * spec.better > 0 else pair.second
+    return replace(pair, p_holm=p_holm, winner=winner)
 
 
 def _notes(
-    systems: Sequence[SystemRow], measured: str, manifest_notes: Sequence[str], unclaimed: bool
+    systems: Sequence[SystemRow],
+    measures: Measures,
+    measured: str,
+    manifest_notes: Sequence[str],
+    unclaimed: bool,
 ) -> tuple[str, ...]:
     notes = list(manifest_notes)
+    notes += [
+        f"{row.system} is a baseline: it {measures.baselines[row.system]}." for row in systems if row.baseline
+    ]
     if unclaimed:
         notes.append(
             "Exploratory: phrases outside the labels the listener claims to know were judged too, and its "
@@ -186,13 +213,10 @@ def _notes(
         )
     else:
         notes.append("The intervals show sampling alone; this listener's own accuracy has not been measured.")
-    if systems and not any(row.scored for row in systems) and any(row.unheard for row in systems):
-        notes.append(
-            "Nothing could be scored. `earwitness prompts check` says which captions the listener can judge; "
-            "--unclaimed judges the others too."
-        )
     unstated = [row.system for row in systems if not row.scored and row.n == row.not_applicable]
-    unheard = [row.system for row in systems if not row.scored and row.n > row.not_applicable]
+    unheard = [
+        f"{row.system} ({_reasons(row)})" for row in systems if not row.scored and row.n > row.not_applicable
+    ]
     partly = [
         f"{row.system} {row.coverage:.1%} ({_reasons(row)})"
         for row in systems
@@ -201,10 +225,10 @@ def _notes(
     if unstated:
         notes.append(f"Unscored, because no item is applicable: {', '.join(unstated)}.")
     if unheard:
-        notes.append(f"Unscored, because every applicable item was unheard: {', '.join(unheard)}.")
+        notes.append(f"Unscored, because every applicable item was unheard: {'; '.join(unheard)}.")
     if partly:
         notes.append(f"Only part of the applicable items were scored: {'; '.join(partly)}.")
-    return tuple(notes)
+    return (*notes, *measures.remarks(systems))
 
 
 def _reasons(row: SystemRow) -> str:

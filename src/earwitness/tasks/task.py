@@ -17,6 +17,11 @@ WAYS = (SEED, BLIND)
 """Ways to ask a judge for alignment: with the caption in sight at once, or after a blind first listen."""
 
 
+DETECTING = (
+    "It is a sound event detector: it hears each clip once, reports labelled events with times and never "
+    "sees a caption."
+)
+"""How a detector hears items of a single clip, for the paper."""
 NOT_HEARD_YET = {"reason": "transport", "detail": "not heard yet: the run was interrupted"}
 """What an item without any hearing shows."""
 

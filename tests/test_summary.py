@@ -1,0 +1,104 @@
+"""Systems from items: who is compared with whom, on what, and what the notes say."""
+
+import pytest
+
+from earwitness.tasks import edit, label, order
+from earwitness.tasks.rows import ItemRow, Measures, MetricSpec, Summary
+from earwitness.tasks.summary import summarise
+from earwitness.tasks.task import Hearer
+
+JOINT = MetricSpec("joint", "Joint", "all at once", rate=True)
+MOVED = MetricSpec("moved", "Moved", "a distance without a limit", better=-1, scale=None)
+MEASURES = Measures(
+    (JOINT, MOVED), "joint", ("joint",), ("joint", "moved"), baselines={"identity": "returns the source"}
+)
+DETECTOR = Hearer("ear", "1", True, 0.1, frozenset(), 1)
+JUDGE = Hearer("judge", "1", False, 0.1, frozenset(), 1)
+
+
+def item(system: str, sample_id: str, cluster: str, **values: float | None) -> ItemRow:
+    return ItemRow(
+        1, system, sample_id, "", "", "", 1.0, cluster, "scored", "", "", "v", values=values
+    )  # fmt: skip
+
+
+def unheard(system: str, sample_id: str, reason: str = "refused") -> ItemRow:
+    return ItemRow(1, system, sample_id, "", "", "", 1.0, "c", "unheard", reason, "", "unheard")
+
+
+def summary(items: list[ItemRow], measures: Measures = MEASURES) -> Summary:
+    return summarise(items, measures, task="edit", listener="ear", draws=500)
+
+
+def test_refusing_the_hard_items_wins_nothing() -> None:
+    """Every source has an easy edit that both get right and a hard one that both would get wrong."""
+    items = []
+    for k in range(20):
+        for system in ("honest", "choosy"):
+            items.append(item(system, f"easy{k}", f"source{k}", joint=1.0))
+        items += [item("honest", f"hard{k}", f"source{k}", joint=0.0), unheard("choosy", f"hard{k}")]
+    found = summary(items)
+    assert [row.metrics["joint"].value for row in found.rows] == [0.5, 1.0]
+    pair = found.comparisons[0]
+    assert (pair.difference, pair.p, pair.winner) == (0.0, 1.0, "")
+    assert (pair.items, pair.clusters) == (20, 20)
+
+
+def test_an_item_without_the_metrics_value_is_left_out_for_that_metric_alone() -> None:
+    items = [
+        item(s, f"{k}", f"c{k // 2}", joint=float(k % 2), moved=float(k)) for s in "ab" for k in range(8)
+    ]
+    items[0] = item("a", "0", "c0", joint=0.0, moved=None)
+    joint, moved = summary(items).comparisons
+    assert (joint.metric, joint.items, joint.clusters) == ("joint", 8, 4)
+    assert (moved.metric, moved.items, moved.clusters, moved.note) == (
+        "moved", 7, 4, "all shared clusters differ alike, on a scale without limits",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("others", "note", "items"),
+    [
+        ([("1", "c1"), ("2", "c1")], "all shared items (2) lie in one cluster", 2),
+        ([("x", "c1"), ("y", "c1")], "no scored item is shared", 0),
+        ([("1", "another prompt"), ("2", "a third")], "no scored item is shared", 0),
+    ],
+)
+def test_what_cannot_be_compared_is_told_truly(others: list[tuple[str, str]], note: str, items: int) -> None:
+    rows = [item("a", "1", "c1", joint=1.0), item("a", "2", "c1", joint=0.0)]
+    pair = summary(rows + [item("b", *other, joint=1.0) for other in others]).comparisons[0]
+    assert pair.difference is None
+    assert pair.note.startswith(note)
+    assert pair.items == items
+
+
+def test_baselines_are_not_tested_and_do_not_weaken_the_tests_of_others() -> None:
+    right = {"a": 19, "b": 12, "identity": 3}
+    items = [item(s, f"{k}", f"c{k}", joint=float(k < n)) for s, n in right.items() for k in range(20)]
+    found, without = summary(items), summary([one for one in items if one.system != "identity"])
+    assert found.comparisons == without.comparisons
+    assert [(pair.first, pair.second) for pair in found.comparisons if pair.metric == "joint"] == [("a", "b")]
+    assert [row.baseline for row in found.rows] == [False, False, True]
+    assert found.rows[2].metrics["joint"].low is not None
+    assert "identity is a baseline: it returns the source." in found.notes
+    assert not any("baseline" in note for note in without.notes)
+
+
+@pytest.mark.parametrize(
+    ("measures", "reason", "helps"),
+    [
+        (order.measures(DETECTOR), "unmapped", True),
+        (order.measures(DETECTOR), "unreadable", False),
+        (order.measures(JUDGE), "refused", False),
+        (edit.measures(DETECTOR), "unreadable", False),
+        (edit.measures(JUDGE), "refused", False),
+        (label.measures(DETECTOR), "unreadable", False),
+    ],
+)
+def test_advice_on_captions_is_given_where_captions_are_the_cause(
+    measures: Measures, reason: str, helps: bool
+) -> None:
+    notes = " ".join(summary([unheard("a", "1", reason), unheard("a", "2", reason)], measures).notes)
+    assert f"every applicable item was unheard: a (2 {reason})" in notes
+    assert ("prompts check" in notes) == helps
+    assert ("--unclaimed" in notes) == helps
