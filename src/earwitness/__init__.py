@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.2.0"
 __all__ = [
+    "LlmOptions",
+    "Options",
     "Panel",
     "Result",
     "__version__",
@@ -24,6 +26,8 @@ __all__ = [
 
 if TYPE_CHECKING:
     from earwitness.api import (
+        LlmOptions,
+        Options,
         Panel,
         Result,
         bundle,
@@ -43,3 +47,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(api, name)
     raise AttributeError(f"module 'earwitness' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

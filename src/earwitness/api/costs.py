@@ -15,6 +15,7 @@ from typing import Any
 
 from earwitness.api.request import Request
 from earwitness.api.runs import Progress, hear
+from earwitness.errors import UserError
 from earwitness.ledger import Ledger
 from earwitness.listeners.base import Call, Hearing, Listener, Needs, Unheard
 from earwitness.questions.base import Question
@@ -72,8 +73,12 @@ def estimate_request(
             if kept is not None and kept.exists():
                 Ledger.read(kept).close()  # says what is wrong with it, if anything
                 _copy(kept, copy)
-            with Ledger.create(copy) as ledger:
-                hear(ledger, counter, found, request, request.setup(ear), progress)
+            try:
+                with Ledger.create(copy) as ledger:
+                    hear(ledger, counter, found, request, request.setup(ear), progress)
+            except UserError as fault:  # about the run itself, not about its copy
+                told = (text.replace(folder, str(run)) for text in (fault.message, fault.remedy))
+                raise UserError(*told) from fault
         free = not counter.usage
         unknown = counter.unpriced > 0
         cost = 0.0 if free else None if unknown else counter.usage[COST]

@@ -15,7 +15,7 @@ from earwitness.report import agreement, tables
 from earwitness.report import build as reports
 from earwitness.tasks import settings
 from earwitness.tasks.rows import Summary
-from earwitness.tasks.task import Setup
+from earwitness.tasks.task import SEED, Setup
 
 if TYPE_CHECKING:
     import polars
@@ -134,6 +134,11 @@ def panel(
 
 def run_panel(request: Request, folder: Path, progress: Progress | None = None) -> Panel:
     """:func:`panel` of a request."""
+    if (folder / "ledger.sqlite").exists():
+        raise UserError(
+            f"{folder} holds the run of one listener.",
+            "Choose another folder for several with -o; earwitness compare holds finished runs side by side.",
+        )
     found = request.items()
     for name in request.listeners:  # all of them, before the first costs anything
         ear = request.open(name)
@@ -152,6 +157,16 @@ def run_request(
 ) -> Result:
     """Hear the clips of a request with one of its listeners and write the run folder."""
     task, ear, options = tasks.find(request.task), request.open(name), request.options
+    if len(request.listeners) == 1 and (members := agreement.runs_of(folder)):
+        raise UserError(
+            f"{folder} holds the runs of several listeners: {', '.join(members)}.",
+            "Name them all to extend it, or choose another folder with -o.",
+        )
+    if len(request.listeners) == 1 and ear.needs.detector and (request.ask != SEED or request.swap):
+        raise UserError(
+            f"ask and swap are for judges; {name} hears every clip once and sees no caption.",
+            "Leave them out, or name a judge.",
+        )
     setup = request.setup(ear)
     specs = task.measures(settings.asked(ear, setup)).specs
     tables.check(options.table, specs, [item.system for item in found.items])

@@ -212,8 +212,11 @@ def _prompts(given: list[str] | tuple[str, ...]) -> dict[str, str | Path]:
     found: dict[str, str | Path] = {}
     for text in given:
         name, equals, file = text.partition("=")
-        if not equals or name not in QUESTIONS:
+        if not equals or (name not in QUESTIONS and Path(text).exists()):
             name, file = "", text
+        elif name not in QUESTIONS:
+            asked = ", ".join(name for name, question in QUESTIONS.items() if question.prompt)
+            raise UserError(f"--prompt {text!r}: there is no question {name!r}.", f"Known: {asked}.")
         if name in found:
             raise UserError(f"--prompt words a question twice: {text!r}.", "Give one file a question.")
         found[name] = file

@@ -65,12 +65,18 @@ def typed_command() -> str:
     return command_without_credentials(shlex.join(["earwitness", *sys.argv[1:]]))
 
 
+_FAULTS = 3
+"""Most causes of unheard answers that are printed."""
+
+
 def print_result(result: "Result", names: Mapping[str, str]) -> None:
     """The tables of a run (systems under their display names), its notes, and where its page is."""
     from rich.console import Console
 
+    from earwitness.ledger import Ledger
     from earwitness.report import terminal
     from earwitness.report.cells import one_line
+    from earwitness.runner import COST
 
     console = Console()
     for table in terminal.tables(result.summary, names):
@@ -78,10 +84,15 @@ def print_result(result: "Result", names: Mapping[str, str]) -> None:
     for note in result.summary.notes:
         console.print(f"- {one_line(note)}", markup=False, highlight=False)
     if counts := result.counts:
-        typer.echo(
-            f"\nAsked now: {counts.asked} answers; {counts.reused} more from the same sound; "
-            f"{counts.unheard} unheard."
-        )
+        typer.echo(f"\nAsked now: {counts.asked}; taken over from the same sound: {counts.reused}.")
+    with Ledger.read(result.folder / "ledger.sqlite") as ledger:
+        faults, spent = ledger.faults(), ledger.usage().get(COST)
+    for reason, detail, count in faults[:_FAULTS]:
+        typer.echo(f"Unheard: {count:,} x {reason}: {one_line(detail)}")
+    if len(faults) > _FAULTS:
+        typer.echo(f"... and {len(faults) - _FAULTS} other causes; earwitness failures --unheard lists all.")
+    if spent is not None:
+        typer.echo(f"Spent so far: {spent:.4f} USD")
     _say_page(result.folder)
 
 
@@ -118,7 +129,11 @@ def print_estimates(estimates: "Sequence[Estimate]") -> None:
         for name, title in _ESTIMATED.items():
             if name in one.usage:
                 typer.echo(f"  {one.usage[name]:>14,.0f} {title}")
-        price = "unknown; give --price" if one.cost_usd is None else f"{one.cost_usd:.2f}"
+        price = (
+            "unknown for this model at this address; give --price"
+            if one.cost_usd is None
+            else f"{one.cost_usd:.2f}"
+        )
         typer.echo(f"  {'USD':>14} {price}")
     typer.echo("Nothing was sent. Re-asks and retries come on top.")
 

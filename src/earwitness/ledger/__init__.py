@@ -343,6 +343,14 @@ class Ledger:
         ).fetchone()
         return None if row[0] is None else float(row[0])
 
+    def faults(self) -> list[tuple[str, str, int]]:
+        """Why answers are missing: reason, detail and how many, the most frequent first."""
+        rows = self._db.execute(
+            "SELECT reason, detail, count(*) FROM item_hearings WHERE reason != ''"
+            " GROUP BY reason, detail ORDER BY count(*) DESC, reason, detail"
+        )
+        return rows.fetchall()
+
     def served(self) -> dict[str, int]:
         """How many hearings each model gave, by the name the server gave it."""
         rows = self._db.execute(

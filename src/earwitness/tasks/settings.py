@@ -3,6 +3,7 @@
 import datetime
 import importlib.metadata
 import platform
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -56,6 +57,10 @@ def begin(ledger: Ledger, listener: Listener, manifest: Manifest, task: Task, se
     }
     run = ledger.path.parent
     if before:
+        if before["task"] != task.name:
+            raise UserError(
+                f"{run} holds a run of the task {before['task']}.", "Choose another folder with -o."
+            )
         changed = [fault for name in FIXED for fault in _differences(name, before.get(name), meta[name])]
         _refuse(f"{run}: this run was begun with other settings", changed, "Use the settings it began with")
         _refuse(f"{run}: rows have changed since this run began", ledger.changed_rows(manifest.items))
@@ -71,7 +76,7 @@ def begin(ledger: Ledger, listener: Listener, manifest: Manifest, task: Task, se
         "notes": list(manifest.notes),
         "measured": listener.measured,
         "versions": versions(),
-        "unclaimed": setup.unclaimed,
+        "unclaimed": wanted.unclaimed,
     }
     ledger.begin(meta | changing, manifest.items)
     kept = len(ledger.item_ids()) - len(manifest.items)
@@ -105,7 +110,7 @@ def asked(listener: Listener, setup: Setup, before: Mapping[str, Any] = NOTHING)
         resolution_s=needs.resolution_s,
         known_labels=listener.known_labels,
         repeats=1 if needs.detector else max(setup.repeats or usual, before.get("repeats", 0)),
-        unclaimed=setup.unclaimed,
+        unclaimed=setup.unclaimed and needs.detector,
         ask=setup.ask,
         swap=max(setup.swap, before.get("swap", 0.0)),
         seed=setup.seed,
@@ -184,5 +189,7 @@ def _differences(name: str, before: Any, after: Any) -> list[str]:
 
 
 def _short(value: Any) -> str:
+    if isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value):
+        value = value[:12]  # a hash: as much as tells it from another
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."

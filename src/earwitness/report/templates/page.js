@@ -16,6 +16,10 @@
   const amount = (n) => n.toLocaleString("en-GB");
 
   const names = new Map(run.systems);
+  // What has a verdict comes first; the order of the run is kept otherwise.
+  const rank = { unheard: 1, not_applicable: 2 };
+  clips.sort((a, b) => (rank[a.verdict] ?? 0) - (rank[b.verdict] ?? 0));
+
   const samples = new Map();
   for (const clip of clips) {
     samples.set(clip.sample, (samples.get(clip.sample) ?? 0) + 1);
