@@ -357,7 +357,7 @@ def edits_page(clips: list[Path], tmp_path_factory: pytest.TempPathFactory) -> P
     ]
     pairs = (
         Comparison("nontarget_preservation", "ours", "base", 9, 0.1, -0.5, 0.6, 0.5, 1.0),
-        Comparison("edit_success", "ours", "base", 9, -0.5, -0.9, -0.1, 0.01, 0.02, "base"),
+        Comparison("edit_success", "ours", "base", 9, -0.5, -0.9, -0.1, 0.01, 0.02, "base", items=11),
         Comparison("edit_success", "ours", "other", 0, None, None, None, None, None, note="too few"),
         Comparison("level_change_db", "ours", "base", 9, -0.5, -0.9, -0.1, 0.01, 0.02),
     )
@@ -439,11 +439,11 @@ def test_comparisons_are_grouped_by_metric(edits_page: Path, show: Any) -> None:
     page = show(edits_page)
     groups = page.locator(".compared")
     assert [" ".join(text.split()) for text in groups.locator("h3").all_inner_texts()] == [
-        "Success 1 of 1 pair of systems can be told apart; 1 more pair shares too few scored clusters to be "
-        "compared",
+        "Success 1 of 1 pair of systems can be told apart; 1 more pair shares too few items or clusters "
+        "to be compared",
         "Preservation 0 of 1 pair of systems can be told apart",
     ]
-    ahead = "Baseline is ahead of ours by 0.50 [0.10, 0.90], p = 0.020 (Holm), 9 shared clusters."
+    ahead = "Baseline is ahead of ours by 0.50 [0.10, 0.90], p = 0.020 (Holm), 11 shared items in 9 clusters."
     assert groups.first.locator(".sentences").inner_text() == ahead
     assert not groups.nth(1).locator(".sentences").is_visible()
     groups.nth(1).locator("summary").click()

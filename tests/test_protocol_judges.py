@@ -1,11 +1,15 @@
 """What the paragraph for the paper says of a judge, from recorded facts alone."""
 
+import re
+from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from earwitness.report.protocol import paragraph
-from earwitness.tasks.order import measures
-from earwitness.tasks.rows import Measures, Metric, MetricSpec, Summary, SystemRow
-from earwitness.tasks.task import Hearer
+from earwitness.tasks import edit, label, order
+from earwitness.tasks.rows import Measures, Metric, Summary, SystemRow
+from earwitness.tasks.task import Hearer, Task
 
 JUDGE = Hearer("google:gemini-2.5-pro", "1", False, 1.0, frozenset(), 3)
 FACTS: dict[str, Any] = {
@@ -27,7 +31,7 @@ FACTS: dict[str, Any] = {
 
 
 def said(task: str = "order", of: Measures | None = None, **changed: Any) -> str:
-    of = of or measures(JUDGE)
+    of = of or order.measures(JUDGE)
     row = SystemRow("a", 3, 0, 1, 2, 2 / 3, {of.key: Metric(0.5, n=2)}, {}, {"blocked": 1})
     return paragraph(Summary(task, JUDGE.name, of, (row,), (), ()), FACTS | changed)
 
@@ -59,10 +63,57 @@ def test_what_a_provider_does_not_tell_is_not_claimed() -> None:
 
 
 def test_other_tasks_name_their_key_metric_and_what_is_read() -> None:
-    joint = MetricSpec("joint", "Joint success", "share of edits that succeed and preserve", rate=True)
-    text = said("edit", Measures((joint,), "joint", ("joint",)))
-    assert "The key metric is Joint success: share of edits that succeed and preserve." in text
+    text = said("edit", edit.measures(JUDGE))
+    assert "The key metric is Joint: success and both preservations at least 4 each." in text
     assert "reads what the edit was to do" in text
     assert "coloured" not in text
     assert "simultaneous" not in text
-    assert "reads nothing about it" in said("label", Measures((joint,), "joint", ("joint",)))
+    assert "reads nothing about it" in said("label", label.measures(JUDGE))
+
+
+HEARERS = {"judge": JUDGE, "detector": replace(JUDGE, detector=True)}
+CLUSTERS = {
+    order.TASK: "a cluster is a pair of prompts, or one caption",
+    edit.TASK: "a cluster is all edits of one source clip",
+    label.TASK: "a cluster is one clip",
+}
+HEARD = {
+    (order.TASK, "judge"): "the clip and reads the caption it is asked about",
+    (
+        order.TASK,
+        "detector",
+    ): "hears each clip once, reports labelled events with times and never sees a caption",
+    (edit.TASK, "judge"): "the source and the edited clip and reads what the edit was to do",
+    (
+        edit.TASK,
+        "detector",
+    ): "the source and the edited clip apart.*Distances, levels and lengths were measured",
+    (label.TASK, "judge"): "hears each clip and reads nothing about it",
+    (label.TASK, "detector"): "never sees a caption. Levels, clipping, silence and bandwidth were measured",
+}
+
+
+@pytest.mark.parametrize("who", HEARERS)
+@pytest.mark.parametrize("task", CLUSTERS, ids=lambda task: task.name)
+def test_every_task_says_how_it_was_heard_and_what_a_cluster_is(task: Task, who: str) -> None:
+    measures = task.measures(HEARERS[who])
+    row = SystemRow("a", 3, 0, 0, 3, 1.0, {measures.key: Metric(0.5, 0.4, 0.6, n=3)})
+    facts = {"listener": {"name": "ear", "detector": who == "detector"}}
+    text = paragraph(Summary(task.name, "ear", measures, (row,), (), ()), facts)
+    assert [words for words in CLUSTERS.values() if words in text] == [CLUSTERS[task]]
+    told = [key for key, words in HEARD.items() if re.search(words, text)]
+    assert (task, who) in told
+    assert {one for _, one in told} == {who}
+
+
+def test_baselines_are_counted_apart_from_systems() -> None:
+    def row(name: str, baseline: bool = False) -> SystemRow:
+        return SystemRow(name, 3, 0, 0, 3, 1.0, {"joint_success": Metric(0.5, n=3)}, baseline=baseline)
+
+    rows = (row("a"), row("b"), row("identity", True))
+    text = paragraph(Summary("edit", "ear", edit.measures(JUDGE), rows, (), ()), {})
+    assert "Clips of 2 systems and 1 baseline were heard" in text
+    assert "Baselines are shown for scale and were not tested." in text
+    alone = paragraph(Summary("edit", "ear", edit.measures(JUDGE), rows[:1], (), ()), {})
+    assert "Clips of 1 system were heard" in alone
+    assert "aseline" not in alone

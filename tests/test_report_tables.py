@@ -27,6 +27,7 @@ from earwitness.report.tables import (
     summary_json,
     write_json,
 )
+from earwitness.tasks.edit_judged import measures as edits_by_judges
 from earwitness.tasks.rows import Comparison, Measures, Metric, MetricSpec, Summary, SystemRow
 from pages import EDIT, edit, systems_of
 
@@ -42,6 +43,8 @@ ORDER = Measures(
     columns=("toa", "order_given_heard", "event_recall", "n", "scored", "coverage"),
     verdicts={"right": "Right", "wrong": "Wrong"},
     kinds={"missing": "not heard", "reversed": "the other way round"},
+    cluster="a room",
+    baselines={"base": "does nothing"},
 )
 NASTY = ('=HYPERLINK("x")', "a|b_c & 100% #1 ~^\\{$x$}", "[red]tango[/red]\x1b[2J", "音声, モデル 😀")
 
@@ -271,6 +274,56 @@ def test_best_is_bold_with_all_that_are_written_alike():
     assert bold(summary(row("a", 0.8), row("b", None, scored=0)), "toa") == []
 
 
+def test_a_baseline_is_never_best_and_comes_last():
+    base = replace(row("base", 0.9, loss=0.0), baseline=True)
+    found = summary(base, row("a", 0.8), row("b", 0.7, loss=0.2))
+    assert bold(found, "toa") == ["a"]
+    assert bold(found, "alignment_loss") == ["a"]
+    assert bold(summary(base, row("a", 0.8)), "toa") == []
+    for text in (markdown(found, TableOptions()), latex(found, TableOptions()), printed(found)):
+        assert text.index("base (baseline)") > text.index("0.700")
+    assert summary_json(found)["rows"][0]["baseline"] is True
+
+
+def test_a_value_that_rests_on_part_of_the_scored_items_says_so():
+    part = row("a", 0.8, scored=40)
+    part = replace(part, metrics={**part.metrics, "event_recall": Metric(0.75, 0.7, 0.8, n=5)})
+    found = summary(part, row("b", 0.7))
+    options = TableOptions(columns=("toa", "event_recall", "coverage"))
+    assert rendered_cells(markdown(found, options))[1:] == [
+        ["a", "*0.800* [0.750, 0.850]", "0.750 [0.700, 0.800] (n=5)", "1.000"],
+        ["b", "0.700 [0.650, 0.750]", "0.750 [0.700, 0.800]", "1.000"],
+    ]
+    assert r"0.750 [0.700, 0.800] {\footnotesize (n=5)} &" in latex(found, options)
+    for text in (markdown(found, options), latex(found, options), printed(found)):
+        assert text.count("(n=5)") == 1
+        assert " ".join(text.split()).count("rests on so many of the scored items") == 1
+    for text in (markdown(summary(row("b", 0.7)), options), printed(summary(row("b", 0.7)))):
+        assert "n=" not in text
+
+
+def test_shares_of_verdicts_stand_in_every_table_of_a_judge():
+    measures = edits_by_judges(swap=False)
+    shares = dict(zip(measures.verdicts, (0.5, 0.125, 0.25, 0.0625, 0.0625), strict=True))
+    values = {spec.name: Metric(3.0, 2.9, 3.1, n=16) for spec in measures.specs}
+    values |= {f"verdict_{verdict}": Metric(share, 0.0, 1.0, n=16) for verdict, share in shares.items()}
+    rows = tuple(
+        SystemRow(name, 16, 0, 0, 16, 1.0, values) for name in ("AUDIT", "a_rather_long_system_name")
+    )
+    found = Summary("edit", "ear", measures, rows, (), ())
+    head, first, _ = rendered_cells(markdown(found, TableOptions(interval="none")))
+    told = dict(zip(head, first, strict=True))
+    expected = {"Good edit": "0.500", "Over-edit": "0.125", "Under-edit": "0.250", "Failed": "0.062"}
+    assert expected.items() <= told.items()
+    assert all(title in latex(found, TableOptions()) for title in (*expected, "Tie"))
+    lines = printed(found, 80).splitlines()
+    assert max(map(len, lines)) <= 80
+    at = next(k for k, line in enumerate(lines) if "Shares of verdicts" in line)
+    assert all(title in " ".join(lines[at + 1 : at + 3]) for title in (*expected, "Tie"))
+    shown = next(line for line in lines[at:] if "AUDIT" in line)
+    assert shown.split()[1:] == ["0.500", "0.125", "0.250", "0.062", "0.062", "16"]
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -342,7 +395,9 @@ def test_latex_cells():
     assert r"\caption{50 \% \& more}" in text
     assert r"\label{tab:x_1}" in text
     assert text.count(r"$^{\dagger}$Fewer than 95 \%") == 1
-    below_zero = replace(row("a", 0.5), metrics={**row("a", 0.5).metrics, "toa": Metric(-0.5, -0.9, -0.0001)})
+    below_zero = replace(
+        row("a", 0.5), metrics={**row("a", 0.5).metrics, "toa": Metric(-0.5, -0.9, -0.0001, n=40)}
+    )
     assert "$-$0.500 [$-$0.900, 0.000]" in latex(summary(below_zero), TableOptions())
 
 
@@ -455,20 +510,22 @@ def test_comparisons_in_a_terminal_are_by_metric_the_key_metric_in_full():
     ("comparison", "better", "words"),
     [
         (("a", "b", 48, 0.12, 0.03, 0.21, 0.005, 0.01, "a"), 1,
-         "a is ahead of b by 0.120 [0.030, 0.210], p = 0.010 (Holm), 48 shared clusters."),
+         "a is ahead of b by 0.120 [0.030, 0.210], p = 0.010 (Holm), 60 shared items in 48 clusters."),
         (("a", "b", 48, -0.12, -0.21, -0.03, 0.0, 0.0001, "b"), 1,
-         "b is ahead of a by 0.120 [0.030, 0.210], p < 0.001 (Holm), 48 shared clusters."),
+         "b is ahead of a by 0.120 [0.030, 0.210], p < 0.001 (Holm), 60 shared items in 48 clusters."),
         (("a", "b", 48, -0.12, -0.21, -0.03, 0.005, 0.01, "a"), -1,
-         "a is ahead of b by 0.120 [0.030, 0.210], p = 0.010 (Holm), 48 shared clusters."),
+         "a is ahead of b by 0.120 [0.030, 0.210], p = 0.010 (Holm), 60 shared items in 48 clusters."),
         (("a", "b", 5, -0.02, -0.1, 0.06, 0.5, 1.0), 1,
          "No winner between a and b: difference -0.020 [-0.100, 0.060], p = 1.000 (Holm), "
-         "5 shared clusters."),
+         "60 shared items in 5 clusters."),
         (("a", "b", 1, None, None, None, None, None, "", "one shared cluster"), 1,
          "a and b cannot be compared: one shared cluster."),
     ],
 )  # fmt: skip
 def test_sentences(comparison, better, words):
-    assert sentence(Comparison("toa", *comparison), MetricSpec("m", "M", "", better=better)) == words
+    assert (
+        sentence(Comparison("toa", *comparison, items=60), MetricSpec("m", "M", "", better=better)) == words
+    )
 
 
 # The paragraph for the paper
@@ -503,7 +560,8 @@ def test_protocol_states_every_fact():
         "`` earwitness judge order 'a `b`.csv' -o run ``", "earwitness 0.1.0, numpy 2.4.", "TOA",
     ):  # fmt: skip
         assert words in text
-    assert "prompt" not in text.replace("pair of prompts", "")
+    assert "clusters of items (a cluster is a room), 5,000 draws" in text
+    assert "prompt" not in text
 
 
 def test_protocol_leaves_out_what_is_not_known():

@@ -142,7 +142,7 @@ def _system_view(
     reasons = sorted(row.unheard_reasons.items(), key=lambda pair: (-pair[1], pair[0]))
     return {
         "row": row,
-        "name": names.get(row.system, row.system),
+        "name": names.get(row.system, row.system) + (" (baseline)" if row.baseline else ""),
         "address": address,
         "key": metric_view(metric, key) | {"plot": _plot(metric, ends)},
         "others": [metric_view(row.metrics[spec.name], spec) for spec in others],

@@ -53,17 +53,12 @@ def _hearing(summary: Summary, facts: Mapping[str, Any], listener: Mapping[str, 
     version = f" (version {markdown_text(str(listener['version']))})" if listener.get("version") else ""
     when = f" on {markdown_text(str(facts['date']))}" if facts.get("date") else ""
     ear = str(listener.get("name") or summary.listener)
-    said = [
-        f"Clips of {_count(len(summary.rows), 'system')} were heard by {markdown_text(ear)}{version}{when}."
-    ]
+    said = [f"Clips of {_systems(summary)} were heard by {markdown_text(ear)}{version}{when}."]
+    if summary.measures.hearing:
+        said.append(summary.measures.hearing)
     judge = listener.get("detector") is False
     if judge:
         said += _judging(summary.task, facts, listener)
-    elif listener.get("detector") is True:
-        said.append(
-            "It is a sound event detector: it hears each clip once, reports labelled events with times and "
-            "never sees a caption."
-        )
     if listener.get("resolution_s") is not None and not judge:
         said.append(f"Onsets closer than {listener['resolution_s']:g} s count as simultaneous.")
     if facts.get("prompt_hashes"):
@@ -77,11 +72,12 @@ def _hearing(summary: Summary, facts: Mapping[str, Any], listener: Mapping[str, 
     return said
 
 
-_JUDGES = {
-    "edit": "it hears the source and the edited clip and reads what the edit was to do.",
-    "label": "it hears each clip and reads nothing about it.",
-}
-"""What a judge of each task hears and reads; of the others, the caption."""
+def _systems(summary: Summary) -> str:
+    """How many systems, and how many baselines apart from them."""
+    baselines = sum(row.baseline for row in summary.rows)
+    systems = _count(len(summary.rows) - baselines, "system")
+    return f"{systems} and {_count(baselines, 'baseline')}" if baselines else systems
+
 
 _WAYS = {
     BLIND: (
@@ -94,8 +90,7 @@ _WAYS = {
 
 def _judging(task: str, facts: Mapping[str, Any], listener: Mapping[str, Any]) -> list[str]:
     """Which model judged, how it was asked, what it cost, and whether sound is known to have arrived."""
-    told = _JUDGES.get(task, "it hears the clip and reads the caption it is asked about.")
-    said = [f"It is a judge: {told}"]
+    said = []
     if task == "order":
         said += [_WAYS[way] for way in [facts.get("ask")] if way in _WAYS]
         said.append(
@@ -177,19 +172,22 @@ def _statistics(summary: Summary, facts: Mapping[str, Any]) -> list[str]:
         level = f"{100 * facts['level']:g} % intervals" if facts.get("level") is not None else "Intervals"
         details = [f"{facts['draws']:,} draws"] if facts.get("draws") is not None else []
         details += [f"seed {facts['seed']}"] if facts.get("seed") is not None else []
+        means = f" (a cluster is {summary.measures.cluster})" if summary.measures.cluster else ""
+        drawn = f", {', '.join(details)}" if details else ""
         said.append(
-            f"{level} are percentile bootstrap intervals over clusters of items (a pair of prompts, or one "
-            "caption)" + (f", {', '.join(details)}" if details else "") + "; where all clusters agree, the "
-            "Wilson bound at the number of clusters is given."
+            f"{level} are percentile bootstrap intervals over clusters of items{means}{drawn}; where all "
+            "clusters agree, the Wilson bound at the number of clusters is given."
         )
     tested = sum(comparison.p_holm is not None for comparison in summary.comparisons)
     if tested:
         said.append(
-            "Systems were compared on the clusters they share, with paired bootstrap intervals and a "
-            "two-sided permutation test that swaps the two systems within clusters; p values are "
-            f"Holm-corrected over {_count(tested, 'comparison')}, and no winner is named where the paired "
-            f"interval covers zero or the corrected p is not below {ALPHA:g}."
+            "Systems were compared on the items that both have a value for, with paired bootstrap intervals "
+            "over their clusters and a two-sided permutation test that swaps the two systems within "
+            f"clusters; p values are Holm-corrected over {_count(tested, 'comparison')}, and no winner is "
+            f"named where the paired interval covers zero or the corrected p is not below {ALPHA:g}."
         )
+    if any(row.baseline for row in summary.rows):
+        said.append("Baselines are shown for scale and were not tested.")
     return said
 
 

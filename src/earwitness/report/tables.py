@@ -3,10 +3,11 @@
 Conventions
 -----------
 JSON and CSV keep systems in the run's order and numbers in full; a number that does not exist is null
-or an empty cell. Tables for reading rank systems by the key metric, best first, unscored last, and
-write ``--`` for what does not exist. A system with less than 95 % of its applicable items scored is
-marked with a dagger. The best value of a column is bold, with all that are written alike; a column in
-which every system has the same value has no best.
+or an empty cell. Tables for reading rank systems by the key metric, best first, unscored last, baselines
+after all of them, and write ``--`` for what does not exist. A system with less than 95 % of its applicable
+items scored is marked with a dagger, a value that rests on part of the scored items with their number. The
+best value of a column is bold, with all that are written alike; a column in which every system has the
+same value has no best, and a baseline never is.
 """
 
 import difflib
@@ -23,6 +24,7 @@ from earwitness.report.cells import csv_rows, one_line, safe
 from earwitness.tasks.rows import LOW_COVERAGE, Comparison, Metric, MetricSpec, Summary, SystemRow
 
 LOW_COVERAGE_NOTE = "Fewer than 95 % of the applicable items were scored."
+PART_NOTE = "(n=...): this value rests on so many of the scored items; it is not defined for the others."
 NONE = "--"
 
 _COUNTS = {"n": "n", "not_applicable": "n.a.", "unheard": "Unheard", "scored": "Scored"}
@@ -57,12 +59,16 @@ class TableOptions:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A number as it is written, its bounds if it has any, and whether it is the best of its column."""
+    """A number as it is written, its bounds if it has any, and whether it is the best of its column.
+
+    ``part`` is :func:`part`.
+    """
 
     text: str
     low: str = ""
     high: str = ""
     best: bool = False
+    part: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +87,12 @@ def key_spec(summary: Summary) -> MetricSpec:
 
 
 def ranked(summary: Summary) -> tuple[SystemRow, ...]:
-    """Systems by the key metric, best first; unscored last; equals by name."""
+    """Systems by the key metric, best first; unscored last; equals by name; then baselines likewise."""
     better = key_spec(summary).better
 
-    def rank(row: SystemRow) -> tuple[bool, float, str]:
+    def rank(row: SystemRow) -> tuple[bool, bool, float, str]:
         value = row.metrics[summary.key_metric].value
-        return value is None, 0.0 if value is None else -better * value, row.system
+        return row.baseline, value is None, 0.0 if value is None else -better * value, row.system
 
     return tuple(sorted(summary.rows, key=rank))
 
@@ -99,6 +105,17 @@ def spec_of(summary: Summary, metric: str) -> MetricSpec:
 def low_coverage(row: SystemRow) -> bool:
     """True if so few items were scored that the row must be marked."""
     return row.coverage is not None and row.coverage < LOW_COVERAGE
+
+
+def part(row: SystemRow, metric: Metric) -> str:
+    """``(n=5)`` if a value rests on only 5 of the system's scored items, else empty."""
+    return f"(n={metric.n})" if metric.value is not None and metric.n < row.scored else ""
+
+
+def shown_name(row: SystemRow, names: Mapping[str, str]) -> str:
+    """A system's name for display; a baseline is called one."""
+    name = one_line(names.get(row.system, row.system))
+    return f"{name} (baseline)" if row.baseline else name
 
 
 def number(value: float | None, spec: MetricSpec, decimals: int | None = None, percent: bool = False) -> str:
@@ -133,7 +150,7 @@ def sentence(comparison: Comparison, spec: MetricSpec, names: Mapping[str, str] 
     names = names or {}
     first, second = (one_line(names.get(one, one)) for one in (comparison.first, comparison.second))
     if comparison.difference is None or comparison.low is None or comparison.high is None:
-        return f"{first} and {second} cannot be compared: {comparison.note or 'too few shared clusters'}."
+        return f"{first} and {second} cannot be compared: {comparison.note or 'they share too few items'}."
     difference, low, high = comparison.difference, comparison.low, comparison.high
     if comparison.winner and comparison.winner == comparison.second:
         first, second = second, first
@@ -141,7 +158,8 @@ def sentence(comparison: Comparison, spec: MetricSpec, names: Mapping[str, str] 
         difference, low, high = -difference, -high, -low
     shown = f"{number(difference, spec)} [{number(low, spec)}, {number(high, spec)}]"
     tests = [] if comparison.p_holm is None else [f"{p_text(comparison.p_holm)} (Holm)"]
-    tail = ", ".join([shown, *tests, f"{comparison.clusters} shared clusters"])
+    shared = f"{comparison.items} shared items in {comparison.clusters} clusters"
+    tail = ", ".join([shown, *tests, shared])
     note = f" ({comparison.note})" if comparison.note else ""
     if comparison.winner:
         return f"{first} is ahead of {second} by {tail}{note}."
@@ -166,6 +184,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
 def _row_json(row: SystemRow) -> dict[str, Any]:
     fixed = {
         "system": row.system,
+        "baseline": row.baseline,
         "n": row.n,
         "not_applicable": row.not_applicable,
         "unheard": row.unheard,
@@ -251,7 +270,7 @@ def grid(summary: Summary, options: TableOptions) -> Grid:
     return Grid(
         heads=("System", *(head for head, _ in shown)),
         systems=rows,
-        names=tuple(one_line(options.names.get(row.system, row.system)) for row in rows),
+        names=tuple(shown_name(row, options.names) for row in rows),
         cells=tuple(tuple(cells[index] for _, cells in shown) for index in range(len(rows))),
     )
 
@@ -271,21 +290,26 @@ def _count_column(rows: Sequence[SystemRow], name: str) -> tuple[str, list[Cell]
 def _metric_column(
     rows: Sequence[SystemRow], spec: MetricSpec, options: TableOptions
 ) -> tuple[str, list[Cell]]:
-    metrics = [Metric(row.coverage) if spec is _COVERAGE else row.metrics[spec.name] for row in rows]
+    metrics = [
+        Metric(row.coverage, n=row.scored) if spec is _COVERAGE else row.metrics[spec.name] for row in rows
+    ]
     percent = options.percent and spec.scale is not None and max(map(abs, spec.scale)) <= 1
 
     def text(value: float | None) -> str:
         return number(value, spec, options.decimals, percent)
 
-    values = [m.value for m in metrics if m.value is not None]
+    values = [
+        m.value for row, m in zip(rows, metrics, strict=True) if m.value is not None and not row.baseline
+    ]
     best = ""
     if options.bold_best and spec.better and len(set(map(text, values))) > 1:
         best = text(max(values, key=lambda value: spec.better * value))
     cells = []
-    for m in metrics:
+    for row, m in zip(rows, metrics, strict=True):
         bounded = options.interval != "none" and m.low is not None and m.high is not None
         low, high = (text(m.low), text(m.high)) if bounded else ("", "")
-        cells.append(Cell(text(m.value), low, high, m.value is not None and text(m.value) == best))
+        is_best = not row.baseline and m.value is not None and text(m.value) == best
+        cells.append(Cell(text(m.value), low, high, is_best, part(row, m)))
     return spec.title + (" (%)" if percent or spec.percent else ""), cells
 
 
@@ -311,12 +335,19 @@ def markdown(summary: Summary, options: TableOptions) -> str:
         lines.append("| " + " | ".join([first, *map(_markdown_cell, cells)]) + " |")
     if any(map(low_coverage, table.systems)):
         lines += ["", f"† {LOW_COVERAGE_NOTE}"]
+    if _has_parts(table):
+        lines += ["", PART_NOTE]
     return "\n".join(lines) + "\n"
 
 
 def _markdown_cell(cell: Cell) -> str:
     value = f"**{cell.text}**" if cell.best else cell.text
-    return f"{value} [{cell.low}, {cell.high}]" if cell.low else value
+    interval = f"[{cell.low}, {cell.high}]" if cell.low else ""
+    return " ".join(filter(None, [value, interval, cell.part]))
+
+
+def _has_parts(table: Grid) -> bool:
+    return any(cell.part for cells in table.cells for cell in cells)
 
 
 def markdown_text(text: str) -> str:
@@ -353,7 +384,11 @@ def latex(summary: Summary, options: TableOptions) -> str:
     for row, name, cells in zip(table.systems, table.names, table.cells, strict=True):
         first = latex_text(name) + (r"$^{\dagger}$" if low_coverage(row) else "")
         rows.append(" & ".join([first, *(_latex_cell(cell, options) for cell in cells)]) + r" \\")
-    note = r"\par\smallskip{\footnotesize $^{\dagger}$" + latex_text(LOW_COVERAGE_NOTE) + "}"
+    notes = []
+    if any(map(low_coverage, table.systems)):
+        notes.append("$^{\\dagger}$" + latex_text(LOW_COVERAGE_NOTE))
+    if _has_parts(table):
+        notes.append(latex_text(PART_NOTE))
     lines = [
         r"% needs \usepackage{booktabs}",
         r"\begin{table}[t]",
@@ -365,7 +400,7 @@ def latex(summary: Summary, options: TableOptions) -> str:
         *rows,
         r"\bottomrule",
         r"\end{tabular}",
-        *([note] if any(map(low_coverage, table.systems)) else []),
+        *(rf"\par\smallskip{{\footnotesize {note}}}" for note in notes),
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
@@ -377,8 +412,8 @@ def _latex_cell(cell: Cell, options: TableOptions) -> str:
     )
     if cell.best:
         value = rf"\textbf{{{value}}}"
-    if not low:
-        return value
-    if options.interval == "subscript":
-        return rf"{value}$_{{[{cell.low}, {cell.high}]}}$"
-    return f"{value} [{low}, {high}]"
+    if low and options.interval == "subscript":
+        value += rf"$_{{[{cell.low}, {cell.high}]}}$"
+    elif low:
+        value += f" [{low}, {high}]"
+    return rf"{value} {{\footnotesize {cell.part}}}" if cell.part else value

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Literal
 from earwitness.report.cells import one_line
 from earwitness.report.tables import (
     LOW_COVERAGE_NOTE,
+    PART_NOTE,
     comparisons,
     key_spec,
     low_coverage,
     number,
+    part,
     ranked,
     sentence,
+    shown_name,
 )
-from earwitness.tasks.rows import Comparison, Metric, MetricSpec, Summary, SystemRow
+from earwitness.tasks.rows import Comparison, MetricSpec, Summary, SystemRow
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -31,8 +34,8 @@ Lines = str | Sequence[str]
 
 
 def tables(summary: Summary, names: Names | None = None) -> list["Table"]:
-    """Systems by the key metric, by the task's other usual metrics, their kinds of error, and what the
-    paired comparisons say.
+    """Systems by the key metric, by the task's other usual metrics, their verdicts and kinds of error, and
+    what the paired comparisons say.
 
     All but the first are left out when there is nothing to say.
 
@@ -41,6 +44,8 @@ def tables(summary: Summary, names: Names | None = None) -> list["Table"]:
     """
     names = names or {}
     found = [_systems(summary, names), *_measures(summary, names)]
+    if shares := _verdict_shares(summary):
+        found.append(_verdicts(summary, shares, names))
     if any(count for row in summary.rows for count in row.errors.values()):
         found.append(_errors(summary, names))
     groups = comparisons(summary)
@@ -54,6 +59,7 @@ def tables(summary: Summary, names: Names | None = None) -> list["Table"]:
 def _systems(summary: Summary, names: Names) -> "Table":
     key = key_spec(summary)
     rows = ranked(summary)
+    parts = any(part(row, row.metrics[name]) for row in rows for name in _shown_metrics(summary))
     bounded = any(row.unheard and row.metrics[key.name].worst is not None for row in rows)
     heads = ["System", f"{_head(key)} [interval]", *(["worst, best"] if bounded else [])]
     heads += ["scored/n", "n.a.", "unheard", "coverage"]
@@ -62,26 +68,25 @@ def _systems(summary: Summary, names: Names) -> "Table":
         metric = row.metrics[key.name]
         bounds = [f"{number(metric.worst, key)}, {number(metric.best, key)}"] if bounded else []
         counts = [f"{row.scored}/{row.n}", str(row.not_applicable), str(row.unheard), _coverage(row)]
-        cells.append([names.get(row.system, row.system), " ".join(_value(metric, key)), *bounds, *counts])
+        cells.append([shown_name(row, names), " ".join(_value(row, key)), *bounds, *counts])
     caption = ["Worst, best: if every unheard item were wrong, or right."] if bounded else []
     caption += [f"† {LOW_COVERAGE_NOTE}"] if any(map(low_coverage, rows)) else []
+    caption += [PART_NOTE] if parts else []
     return _table(f"{summary.task}: {summary.listener}", heads, cells, " ".join(caption))
 
 
 def _measures(summary: Summary, names: Names) -> list["Table"]:
     """The task's usual metrics beside the key metric, a few abreast, intervals below their values."""
     columns = summary.measures.columns
-    specs = [spec for spec in summary.specs if spec.name in columns and spec.name != summary.key_metric]
+    apart = {summary.key_metric, *(spec.name for spec in _verdict_shares(summary))}
+    specs = [spec for spec in summary.specs if spec.name in columns and spec.name not in apart]
     specs.sort(key=lambda spec: columns.index(spec.name))
     rows = ranked(summary)
     found = []
     lines = -(-len(specs) // _ABREAST)
     for line in range(lines):
         abreast = specs[line * len(specs) // lines : (line + 1) * len(specs) // lines]
-        cells = [
-            [names.get(row.system, row.system), *(_value(row.metrics[spec.name], spec) for spec in abreast)]
-            for row in rows
-        ]
+        cells = [[shown_name(row, names), *(_value(row, spec) for spec in abreast)] for row in rows]
         widths = [
             max((len(line) for row in cells for line in row[i]), default=0)
             for i in range(1, len(abreast) + 1)
@@ -97,11 +102,39 @@ def _head(spec: MetricSpec) -> str:
     return f"{spec.title} (%)" if spec.percent else spec.title
 
 
-def _value(metric: Metric, spec: MetricSpec) -> list[str]:
-    """The value, then its interval if it has one."""
-    if metric.low is None or metric.high is None:
-        return [number(metric.value, spec)]
-    return [number(metric.value, spec), f"[{number(metric.low, spec)}, {number(metric.high, spec)}]"]
+def _shown_metrics(summary: Summary) -> list[str]:
+    return [
+        spec.name for spec in summary.specs if spec.name in (summary.key_metric, *summary.measures.columns)
+    ]
+
+
+def _verdict_shares(summary: Summary) -> list[MetricSpec]:
+    """Those of the usual metrics that are shares of verdicts."""
+    shares = [f"verdict_{verdict}" for verdict in summary.measures.verdicts]
+    return [spec for spec in summary.specs if spec.name in shares and spec.name in summary.measures.columns]
+
+
+def _verdicts(summary: Summary, shares: Sequence[MetricSpec], names: Names) -> "Table":
+    """The shares of verdicts alone: with intervals they would not stand abreast."""
+    cells = [
+        [
+            shown_name(row, names),
+            *(number(row.metrics[spec.name].value, spec) for spec in shares),
+            str(row.scored),
+        ]
+        for row in ranked(summary)
+    ]
+    heads = ["System", *(spec.title for spec in shares), "of scored"]
+    return _table("Shares of verdicts", heads, cells, "Their intervals are in summary.json.")
+
+
+def _value(row: SystemRow, spec: MetricSpec) -> list[str]:
+    """The value, then its interval if it has one, then on how many items it rests if not on all scored."""
+    metric = row.metrics[spec.name]
+    lines = [number(metric.value, spec)]
+    if metric.low is not None and metric.high is not None:
+        lines.append(f"[{number(metric.low, spec)}, {number(metric.high, spec)}]")
+    return [*lines, *filter(None, [part(row, metric)])]
 
 
 def _coverage(row: SystemRow) -> str:
@@ -113,7 +146,7 @@ def _errors(summary: Summary, names: Names) -> "Table":
     kinds = list(dict.fromkeys(kind for row in summary.rows for kind in row.errors))
     cells = [
         [
-            names.get(row.system, row.system),
+            shown_name(row, names),
             *(str(row.errors.get(kind, 0)) for kind in kinds),
             str(row.scored),
         ]
@@ -141,7 +174,7 @@ def _compared(summary: Summary, spec: MetricSpec, pairs: Sequence[Comparison], n
     if len(unclear) > MOST_OPEN:
         lines.append(f"No winner in {'the other ' if won else ''}{_pairs(len(unclear))} (summary.json).")
     if apart:
-        captions.append(f"{_pairs(apart)} with too few shared scored clusters to be compared.")
+        captions.append(f"{_pairs(apart)} with too few shared items or clusters to be compared.")
     title = f"Paired comparisons: {spec.title}"
     return _table(title, [""], [[line] for line in lines], " ".join(captions))
 
