@@ -575,3 +575,15 @@ def test_limit_is_noted_and_systems_left_out_are_named() -> None:
     assert limited(everything, 200, 0) == everything
     with pytest.raises(UserError, match="at least 1"):
         limited(everything, 0, 0)
+
+
+def test_a_limit_takes_what_can_be_asked_about_first(tmp_path: Path) -> None:
+    items = tuple(Item("s", str(index), tmp_path / f"{index}.wav", "x" * (index % 3)) for index in range(30))
+    whole = Manifest(items, (), "m.csv")
+
+    def drawn(limit: int) -> set[str]:
+        return {item.sample_id for item in limited(whole, limit, 0, lambda item: bool(item.caption)).items}
+
+    assert all(int(name) % 3 for name in drawn(15))
+    assert drawn(5) < drawn(15) < drawn(25)
+    assert {name for name in drawn(25) if int(name) % 3} == {str(i) for i in range(30) if i % 3}

@@ -126,11 +126,15 @@ class Request:
             UserError: Naming every fault of the input, before any work.
         """
         found = self._manifest()
-        tasks.find(self.task).check(found)
+        task = tasks.find(self.task)
+        task.check(found)
         if self.baselines:  # before the sample is drawn: a baseline must not depend on its size
             found = with_baselines(found, self.seed)
         if self.limit is not None:
-            found = manifests.limited(found, self.limit, self.seed)
+            hearer = settings.asked(self.open(self.listeners[0]), Setup(seed=self.seed, ask=self.ask))
+            found = manifests.limited(
+                found, self.limit, self.seed, lambda item: not task.not_asked(item, hearer)
+            )
         return found
 
     def setup(self, listener: Listener) -> Setup:
