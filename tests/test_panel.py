@@ -7,15 +7,18 @@ from typing import Any
 
 import pytest
 
-from earwitness.api import panel, rebuild
+from earwitness.api import judge, panel, rebuild
 from earwitness.errors import UserError
 from earwitness.report import agreement
 from earwitness.report.build import Options
+from edited import Edits, answers, edit_reply
 from sounds import events_reply, manifest, noise, script
 
 CAPTION = "A dog barks followed by a cat meowing"
 RIGHT = events_reply(("Bark", 0.0, 0.1), ("Meow", 0.3, 0.4))
 WRONG = events_reply(("Meow", 0.0, 0.1), ("Bark", 0.3, 0.4))
+MEASURED = {"frame_s": 0.1, "lsd_db": [1.0] * 5, "source_dbfs": [-20.0] * 5, "edited_dbfs": [-20.0] * 5,
+            "source_s": 0.5, "edited_s": 0.5}  # fmt: skip
 FEW = Options(spectrograms=0, draws=1000)
 SYSTEMS = {"good": 8, "fair": 5, "poor": 2}  # right items of ten
 
@@ -122,8 +125,53 @@ def test_one_listener_alone_cannot_agree(tmp_path: Path) -> None:
         listener=[name, listener(tmp_path / "b.jsonl", truth, 2)],
         options=FEW,
     )
-    with pytest.raises(UserError, match="1 listeners"):
+    with pytest.raises(UserError, match="one listener so far"):
         agreement.write(tmp_path / "run", {name: tmp_path / "run" / agreement.slug(name)})
+
+
+def test_runs_that_merely_lie_together_are_no_panel_and_an_interrupted_panel_is_one(tmp_path: Path) -> None:
+    path, truth = clips(tmp_path)
+    names = [listener(tmp_path / "a.jsonl", truth), listener(tmp_path / "b.jsonl", truth, 2)]
+    for name in names:
+        judge("order", path, run=tmp_path / "mine" / agreement.slug(name), listener=name, options=FEW)
+    assert agreement.runs_of(tmp_path / "mine") == {}
+    with pytest.raises(UserError, match="no run"):
+        rebuild(tmp_path / "mine", FEW)
+    panel("order", path, run=tmp_path / "run", listener=names, options=FEW)
+    first = tmp_path / "run" / agreement.slug(names[0])
+    shutil.copytree(first, tmp_path / "run" / "scripted-2")  # the user's own copy beside the panel's runs
+    assert len(agreement.runs_of(tmp_path / "run")) == 2
+    stopped = tmp_path / "stopped"
+    shutil.copytree(first, stopped / first.name, ignore=shutil.ignore_patterns("index.html"))
+    with pytest.raises(UserError, match="one listener so far"):
+        rebuild(stopped, FEW)
+    assert (stopped / first.name / "index.html").is_file()
+
+
+def test_systems_are_ranked_against_each_other_by_one_quantity_alone(tmp_path: Path) -> None:
+    edits = Edits(tmp_path)
+    hashes = [edits.add(system, f"s{index}") for system in "abc" for index in range(2)]
+    heard = [{"pcm_hash": "*", "question": "events", "reply": RIGHT},
+             {"pcm_hash": "*", "question": "edit_measures", "reply": MEASURED}]  # fmt: skip
+    marks = [line for one in hashes for line in answers(one, [edit_reply("good_edit")])]
+    names = [script(tmp_path / "detector.jsonl", heard), script(tmp_path / "judge.jsonl", marks),
+             script(tmp_path / "other.jsonl", marks)]  # fmt: skip
+    panel("edit", edits.write(), run=tmp_path / "run", listener=names, repeats=1, options=FEW)
+    found = read(tmp_path / "run" / "agreement.json")
+    metrics = [pair["metric"] for pair in found["pairs"]]
+    assert sorted(metrics) == ["", "", "Joint"]
+    for pair in found["pairs"]:
+        assert pair["ranks"]["systems"] == (3 if pair["metric"] else 0)
+    (apart,) = [note for note in found["notes"] if "No two listeners" in note]
+    assert "Others kept (others_kept)" in apart
+    said = (tmp_path / "run" / "agreement.md").read_text(encoding="utf-8")
+    heads = [line for line in said.splitlines() if line.startswith("| System |")]
+    assert len(heads) == 2
+    assert not any("Joint" in line and "Others kept" in line for line in heads)
+    page = (tmp_path / "run" / "index.html").read_text(encoding="utf-8")
+    for text in (said, page):
+        assert "rank the systems by different things" in text
+        assert "by Joint" in text
 
 
 def test_slugs_are_safe_readable_and_distinct() -> None:

@@ -7,7 +7,6 @@ import typer
 
 from earwitness.cli import show
 from earwitness.cli.options import SHOWN, UNCLAIMED, shown, with_options
-from earwitness.errors import UserError
 
 Folder = Annotated[Path, typer.Argument(help="The run folder.", show_default=False)]
 
@@ -33,35 +32,36 @@ def report(run: Folder, **given: Any) -> None:
 
 def failures(
     run: Folder,
-    system: Annotated[str | None, typer.Option(help="Only this system.", show_default=False)] = None,
+    system: Annotated[str, typer.Option(help="Only this system.", show_default=False)] = "",
     kind: Annotated[
-        str | None,
-        typer.Option(help="Only this kind: missing, reversed, overlapped, unclear.", show_default=False),
-    ] = None,
+        str, typer.Option(help="Only this kind of error; summary.json counts them.", show_default=False)
+    ] = "",
+    verdict: Annotated[
+        str,
+        typer.Option(help="Only this verdict, ties and 'unknown' included.", show_default=False),
+    ] = "",
     unheard: Annotated[bool, typer.Option("--unheard", help="List unheard items instead.")] = False,
     unclaimed: UNCLAIMED = None,
 ) -> None:
-    """List the clips judged wrong, one a line: kind, system, sample, path, what was heard.
+    """List the clips that failed, one a line: verdict or kind, system, sample, path, why.
 
     \b
-    Example:
-      earwitness failures run --system base --kind reversed
-    """
-    from earwitness.report.build import items, known_kinds
-    from earwitness.report.cells import one_line
+    Failed is what was scored and not found good: wrong orders; edits that are over-edits,
+    under-edits, failed or not changed. Ties and 'unknown' are listed with --verdict only.
 
-    kinds = known_kinds(run)
-    if kind is not None and kind not in kinds:
-        raise UserError(f"there is no error kind {kind!r}.", f"Known: {', '.join(kinds)}.")
-    systems: set[str] = set()
+    \b
+    Examples:
+      earwitness failures run --system base --kind reversed
+      earwitness failures edits --verdict over_edit
+      earwitness failures labels --unheard
+    """
+    from earwitness.report.cells import one_line
+    from earwitness.report.failures import Wanted, listed
+
     count = 0
-    for row in items(run, unclaimed):
-        systems.add(row.system)
-        wanted = row.status == "unheard" if unheard else row.verdict == "wrong"
-        if wanted and system in (None, row.system) and kind in (None, row.error_kind):
-            count += 1
-            what = row.reason if unheard else row.error_kind
-            typer.echo("\t".join(map(one_line, (what, row.system, row.sample_id, row.audio, row.detail))))
-    if system is not None and system not in systems:
-        raise UserError(f"{run}: no system {system!r} in this run.", f"Known: {', '.join(sorted(systems))}.")
-    typer.echo(f"{count} {'unheard' if unheard else 'failures'}", err=True)
+    for row in listed(run, Wanted(system, kind, verdict, unheard), unclaimed):
+        count += 1
+        what = row.reason if unheard else row.error_kind or row.verdict
+        typer.echo("\t".join(map(one_line, (what, row.system, row.sample_id, row.audio, row.detail))))
+    one = "clip" if verdict else "failure"
+    typer.echo(f"{count} {'unheard' if unheard else one if count == 1 else one + 's'}", err=True)

@@ -8,6 +8,7 @@ the runs' ledgers.
 
 Agreement is taken on items: same system, same sample_id. Of the numbers, those of the usual table, and
 those that systems are tested for, are compared where at least two listeners measure them on the same scale.
+Systems stand side by side, and their ranking is correlated, for listeners whose key metric is the same.
 """
 
 import hashlib
@@ -32,6 +33,9 @@ NOTE = (
     "of sound. Raw agreement contains what chance gives; Krippendorff's alpha does not."
 )
 
+_SEVERAL = re.compile(r"--listener\b.*--listener\b|\blistener=[(\[]", re.DOTALL)
+"""A command or call that names more than one listener."""
+
 Key = tuple[str, str]
 """System and sample_id of an item."""
 
@@ -48,10 +52,15 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Agreement of two listeners: verdicts of the items both scored, ranking of the systems."""
+    """Agreement of two listeners: verdicts of the items both scored, ranking of the systems.
+
+    Attributes:
+        metric: The title of the key metric that both rank systems by; empty if they have different ones.
+    """
 
     first: str
     second: str
+    metric: str
     verdicts: Same
     ranks: Ranks
 
@@ -95,23 +104,44 @@ def slug(listener: str) -> str:
 def runs_of(folder: Path) -> dict[str, Path]:
     """The runs of a panel's folder by listener; empty if it is not one.
 
-    A folder that merely holds runs is no panel: in a panel at least two runs lie in folders called after
-    their listeners, as :func:`slug` does. Listeners of one name are told apart by the name of their folder.
+    A folder that merely holds runs is no panel. One was made as such if it has an ``agreement.json``, or if
+    a run in it was asked for together with another listener: such a panel was interrupted, and may hold a
+    single run. Listeners of one name are told apart by the name of their folder.
     """
     if not folder.is_dir() or (folder / "ledger.sqlite").exists():
         return {}
-    found = {}
+    found, together = _members(folder)
+    return found if together or (folder / "agreement.json").is_file() else {}
+
+
+def _members(folder: Path) -> tuple[dict[str, Path], bool]:
+    """Runs in folders called after their listeners, as :func:`slug` does, and whether one was asked for
+    with several listeners."""
+    found, together = {}, False
     for one in sorted(folder.iterdir()):
         if (one / "ledger.sqlite").is_file():
             with Ledger.read(one / "ledger.sqlite") as ledger:
-                listener = str(ledger.meta().get("listener", {}).get("name", ""))
-            kind = listener.partition(":")[0]
-            if listener and (one.name == slug(listener) or one.name.startswith(f"{kind}-")):
+                meta = ledger.meta()
+            listener = str(meta.get("listener", {}).get("name", ""))
+            # A scripted listener's name is without its file, which the folder's hash stands for.
+            hashed = re.fullmatch(re.escape(listener.partition(":")[0]) + r"-.+-[0-9a-f]{6}", one.name)
+            if listener and (one.name == slug(listener) or hashed):
                 found[one] = listener
+                together = together or bool(_SEVERAL.search(meta["command"]))
     names = list(found.values())
-    if len(names) < 2:
-        return {}
-    return {name if names.count(name) == 1 else f"{name} ({one.name})": one for one, name in found.items()}
+    shown = {one: name if names.count(name) == 1 else f"{name} ({one.name})" for one, name in found.items()}
+    return {name: one for one, name in shown.items()}, together
+
+
+def check_single(folder: Path) -> None:
+    """Make sure that a folder is no panel's, where one run is meant.
+
+    Raises:
+        UserError: Naming the runs in it.
+    """
+    if panel := runs_of(folder):
+        listed = ", ".join(str(path) for path in panel.values())
+        raise UserError(f"{folder} holds the runs of several listeners.", f"Name one of them: {listed}")
 
 
 def write(folder: Path, runs: Mapping[str, Path], options: build.Options | None = None) -> Agreement:
@@ -125,15 +155,17 @@ def write(folder: Path, runs: Mapping[str, Path], options: build.Options | None 
         UserError: If there are fewer than two runs, or they are of different tasks.
     """
     options = options or build.Options()
-    shown = {path.resolve(): name for name, path in runs_of(folder).items()}
+    shown = {path.resolve(): name for name, path in _members(folder)[0].items()}
     heard = [_read(shown.get(path.resolve(), name), path, options) for name, path in runs.items()]
     tasks = sorted({one.summary.task for one in heard})
-    if len(heard) < 2 or len(tasks) > 1:
+    if len(heard) < 2:
         raise UserError(
-            f"{folder}: the runs of {len(heard)} listeners, of the task {' and '.join(tasks) or 'none'}, "
-            "cannot be compared.",
-            "Judge the same task with two listeners or more.",
+            f"{folder} holds the run of one listener so far ({', '.join(one.name for one in heard)}), which "
+            "has nobody to agree with.",
+            "Run the judge command again to go on with the others; look at the one by naming its own folder.",
         )
+    if len(tasks) > 1:
+        raise UserError(f"{folder} holds runs of different tasks: {' and '.join(tasks)}.")
     found = of_runs(heard, options)
     with whole(folder / "summary.json") as part:
         tables.write_json(part, {"task": tasks[0], "runs": [_run_json(folder, one) for one in heard]})
@@ -148,7 +180,7 @@ def write(folder: Path, runs: Mapping[str, Path], options: build.Options | None 
             for one in heard
         ],
         agreement=_measured_table(found),
-        notes=[*_pair_sentences(found), *found.notes],
+        notes=[*_different_keys(heard), *_pair_sentences(found), *found.notes],
         names=options.table.names,
     )
     return found
@@ -211,7 +243,8 @@ def _vocabulary(one: _Heard) -> frozenset[str]:
 
 def _shared(heard: Sequence[_Heard]) -> tuple[list[MetricSpec], list[str]]:
     """Metrics that two or more listeners measure on one scale, and notes on those they do not."""
-    found, notes = [], []
+    found: list[MetricSpec] = []
+    notes, apart = [], []
     wanted: dict[str, None] = {}
     for one in heard:
         measures = one.summary.measures
@@ -224,10 +257,45 @@ def _shared(heard: Sequence[_Heard]) -> tuple[list[MetricSpec], list[str]]:
         alike = sum(_measures(one, best) for one in heard)
         if alike > 1:
             found.append(best)
-        if alike < len(heard):
-            by = f"{alike} of {len(heard)} listeners measure it on that scale" if alike > 1 else "no two do"
-            notes.append(f"{best.title} ({name}) is not comparable across all listeners: {by}.")
+        if 1 < alike < len(heard):
+            notes.append(
+                f"{best.title} ({name}) is compared between the {alike} of {len(heard)} listeners that "
+                "measure it on one scale."
+            )
+        elif alike < 2:
+            apart.append(f"{best.title} ({name})")
+    if apart:
+        notes.append(f"No two listeners measure these on one scale, so they are not compared: {_and(apart)}.")
     return found, notes
+
+
+def _and(names: Sequence[str]) -> str:
+    """``a, b and c``."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _key(one: _Heard) -> MetricSpec:
+    return tables.key_spec(one.summary)
+
+
+def _by_key(heard: Sequence[_Heard]) -> list[list[_Heard]]:
+    """The runs whose systems are ranked by the same quantity, together."""
+    groups: dict[tuple[str, object], list[_Heard]] = {}
+    for one in heard:
+        groups.setdefault((_key(one).name, _key(one).scale), []).append(one)
+    return list(groups.values())
+
+
+def _different_keys(heard: Sequence[_Heard]) -> list[str]:
+    """That the listeners' key metrics are different things, if they are."""
+    groups = _by_key(heard)
+    if len(groups) < 2:
+        return []
+    listed = _and([f"{_and([one.name for one in group])} by {_key(group[0]).title}" for group in groups])
+    return [
+        f"Listeners rank the systems by different things, {listed}: these numbers are not to be held against "
+        "each other."
+    ]
 
 
 def _measures(one: _Heard, wanted: MetricSpec) -> bool:
@@ -238,11 +306,15 @@ def _pair(first: _Heard, second: _Heard) -> Pair:
     alike = _vocabulary(first) == _vocabulary(second)
     keys = [key for key in first.verdicts if key in second.verdicts and alike]
     verdicts = same([first.verdicts[key] for key in keys], [second.verdicts[key] for key in keys])
+    if len(_by_key([first, second])) > 1:
+        titles = f"{first.name} ranks systems by {_key(first).title}, {second.name} by {_key(second).title}"
+        return Pair(first.name, second.name, "", verdicts, Ranks(0, None, None, titles))
     one, other = _by_system(first.summary), _by_system(second.summary)
     systems = [system for system in one if system in other]
     return Pair(
         first.name,
         second.name,
+        _key(first).title,
         verdicts,
         ranks([one[system] for system in systems], [other[system] for system in systems]),
     )
@@ -282,12 +354,14 @@ def _pair_sentences(found: Agreement) -> list[str]:
             verdicts = (
                 f"{both} give {pair.verdicts.share:.1%} of {pair.verdicts.items:,} items the same verdict"
             )
-        if pair.ranks.spearman is None or pair.ranks.kendall is None:
-            order = f"rank correlation undefined ({pair.ranks.reason})"
+        if not pair.metric:
+            order = f"no rank correlation of the systems: {pair.ranks.reason}, which are different things"
+        elif pair.ranks.spearman is None or pair.ranks.kendall is None:
+            order = f"rank correlation by {pair.metric} undefined ({pair.ranks.reason})"
         else:
             order = (
-                f"rank correlation of {pair.ranks.systems} systems: Spearman {pair.ranks.spearman:.2f}, "
-                f"Kendall tau-b {pair.ranks.kendall:.2f}"
+                f"rank correlation of {pair.ranks.systems} systems by {pair.metric}: "
+                f"Spearman {pair.ranks.spearman:.2f}, Kendall tau-b {pair.ranks.kendall:.2f}"
             )
         said.append(f"{verdicts}; {order}.")
     undefined = [f"{one.title}: {one.alpha.reason}." for one in found.measured if one.alpha.reason]
@@ -296,19 +370,24 @@ def _pair_sentences(found: Agreement) -> list[str]:
 
 def _markdown(heard: Sequence[_Heard], found: Agreement) -> str:
     text = tables.markdown_text
-    systems = dict.fromkeys(row.system for one in heard for row in tables.ranked(one.summary))
-    keys = [tables.key_spec(one.summary) for one in heard]
-    heads = [f"{one.name}: {key.title}" for one, key in zip(heard, keys, strict=True)]
     lines = [f"Systems of the {text(heard[0].summary.task)} task by listener", ""]
-    lines += _markdown_table([["System", *heads], *([s, *_cells(s, heard, keys)] for s in systems)])
-    lines += ["", "Agreement of the listeners on items", ""]
+    for group in _by_key(heard):
+        systems = dict.fromkeys(row.system for one in group for row in tables.ranked(one.summary))
+        heads = [f"{one.name}: {_key(one).title}" for one in group]
+        lines += [*_markdown_table([["System", *heads], *([s, *_cells(s, group)] for s in systems)]), ""]
+    lines += [
+        *(f"{text(said)}\n" for said in _different_keys(heard)),
+        "Agreement of the listeners on items",
+        "",
+    ]
     lines += _markdown_table(_measured_table(found))
     lines += ["", *(f"- {text(note)}" for note in (*_pair_sentences(found), *found.notes))]
     return "\n".join(lines) + "\n"
 
 
-def _cells(system: str, heard: Sequence[_Heard], keys: Sequence[MetricSpec]) -> Iterator[str]:
-    for one, key in zip(heard, keys, strict=True):
+def _cells(system: str, heard: Sequence[_Heard]) -> Iterator[str]:
+    for one in heard:
+        key = _key(one)
         row = next((row for row in one.summary.rows if row.system == system), None)
         metric = row.metrics[key.name] if row else None
         shown = tables.number(metric.value if metric else None, key)

@@ -49,27 +49,6 @@ class Options:
                 raise UserError(f"{name} must be at least {least}, not {getattr(self, name)}.")
 
 
-def items(folder: Path, unclaimed: bool | None = None) -> Iterator[ItemRow]:
-    """Every scored item of a run, one at a time (``unclaimed``: see :class:`Options`).
-
-    Raises:
-        UserError: If the folder holds no run.
-    """
-    with open_run(folder) as ledger:
-        task = tasks.find(ledger.meta()["task"])
-        yield from task.rows(ledger, settings.hearer(ledger, unclaimed))
-
-
-def known_kinds(folder: Path) -> tuple[str, ...]:
-    """The kinds of error that the run's task tells apart.
-
-    Raises:
-        UserError: If the folder holds no run.
-    """
-    with open_run(folder) as ledger:
-        return tuple(tasks.find(ledger.meta()["task"]).measures(settings.hearer(ledger)).kinds)
-
-
 def open_run(folder: Path) -> Ledger:
     """The run's ledger for reading.
 

@@ -133,11 +133,7 @@ def compare(
     folders = (Path(first), Path(second))
     runs, judged = [], []
     for folder in folders:
-        if panel := agreement.runs_of(folder):
-            one = next(iter(panel.values()))
-            raise UserError(
-                f"{folder} holds the runs of {len(panel)} listeners.", f"Name one of them, for example: {one}"
-            )
+        agreement.check_single(folder)
         with build.open_run(folder) as ledger:
             run = build.of_ledger(ledger, options.unclaimed)
             runs.append(run)
