@@ -16,8 +16,9 @@ from earwitness import audio
 from earwitness.errors import InputFaults, UserError
 from earwitness.report.build import Options
 from earwitness.report.bundle import bundle
+from edited import Edits, answers, edit_reply
 from shared_runs import FEW, edit_run, order_run
-from sounds import manifest
+from sounds import manifest, script
 
 SKILL = {"TangoFlux": 5, "Resonate": 2, "ours-d128": 4}
 
@@ -161,7 +162,9 @@ def test_notes_that_list_systems_in_their_order_are_left_out(tmp_path: Path) -> 
 def test_names_that_are_ordinary_words_stay_in_captions_alone(tmp_path: Path) -> None:
     order_run(tmp_path, {"base": 4, "a": 2}, ids="{system}_{index}")
     made = bundle(tmp_path / "run", tmp_path / "out", anonymous=True, options=FEW)
-    assert any("ordinary word" in note for note in made.notes)
+    (said,) = [note for note in made.notes if "ordinary word" in note]
+    assert "'base', 'a'" in said  # by name to the giver, and not a word of it in the folder
+    assert "ordinary word" not in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     items = table(tmp_path / "out" / "items.csv")
     assert {row["sample_id"] for row in items} == {f"[name]_{index}" for index in range(6)}
     assert {row["caption"] for row in items} == {"A dog barks followed by a cat meowing"}
@@ -174,6 +177,64 @@ def test_a_name_that_cannot_be_hidden_stops_the_bundle(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="as an anonymous one would be"):
         bundle(tmp_path / "run", tmp_path / "out", anonymous=True, options=FEW)
     assert sorted(p.name for p in tmp_path.iterdir() if "out" in p.name) == []
+
+
+def test_models_that_our_own_sources_name_are_hidden(tmp_path: Path) -> None:
+    caption = "A dog barks followed by a cat meowing, says AudioLM"
+    order_run(tmp_path, {"AudioLM": 2, "EnCodec": 1}, n=2, caption=caption, generator_encoder="EnCodec")
+    bundle(tmp_path / "run", tmp_path / "out", anonymous=True, options=FEW)
+    data = everything(tmp_path / "out").lower()
+    assert b"audiolm" not in data
+    assert b"encodec" not in data
+    assert {row["caption"] for row in table(tmp_path / "out" / "items.csv")} == {
+        "A dog barks followed by a cat meowing, says [name]"
+    }
+
+
+def test_a_system_called_as_its_listener_is_refused_by_name(tmp_path: Path) -> None:
+    order_run(tmp_path, {"Scripted": 2, "Resonate": 1}, n=2)
+    with pytest.raises(InputFaults, match="give the system another name") as caught:
+        bundle(tmp_path / "run", tmp_path / "out", anonymous=True, options=FEW)
+    assert all("'Scripted'" in fault for fault in caught.value.faults)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_system_that_is_only_called_like_a_baseline_is_hidden(tmp_path: Path) -> None:
+    edit_run(tmp_path, ["identity", "SDEdit"])
+    made = bundle(tmp_path / "run", tmp_path / "out", anonymous=True, options=FEW)
+    assert {row["system"] for row in table(tmp_path / "out" / "items.csv")} == {"System A", "System B"}
+    assert made.key is not None
+    assert "identity" in json.loads(made.key.read_text(encoding="utf-8"))["systems"].values()
+    assert not any("identity" in path.name for path in (tmp_path / "out").rglob("*"))
+
+
+def test_a_target_that_cannot_be_replaced_is_refused_and_the_parent_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order_run(tmp_path, SKILL, n=2)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    for anonymous in (False, True):
+        with pytest.raises(UserError, match="the folder you are in"):
+            bundle(tmp_path / "run", ".", anonymous=anonymous, options=FEW)
+    made = bundle(tmp_path / "run", "../here/../there/.", anonymous=True, options=FEW)
+    assert made.key == tmp_path / "there.key.json"
+    assert (tmp_path / "there" / "index.html").is_file()
+    assert list((tmp_path / "here").iterdir()) == []
+
+
+def test_an_instruction_is_no_caption(tmp_path: Path) -> None:
+    edits = Edits(tmp_path)
+    pcm = [edits.add("AUDIT", "s0", instruction="Add a dog"), edits.add("AUDIT", "s1", source_caption="rain",
+           target_caption="rain and a dog")]  # fmt: skip
+    lines = [line for one in pcm for line in answers(one, [edit_reply()])]
+    listener = script(tmp_path / "script.jsonl", lines)
+    earwitness.judge("edit", edits.write(), run=tmp_path / "run", listener=listener, repeats=1, options=FEW)
+    bundle(tmp_path / "run", tmp_path / "out", options=FEW)
+    for folder, name in (("run", "items"), ("run", "replies"), ("out", "items"), ("out", "prompts"),
+                         ("out", "replies")):  # fmt: skip
+        shown = [(row["caption"], row["instruction"]) for row in table(tmp_path / folder / f"{name}.csv")]
+        assert shown == [("", "Add a dog"), ("rain and a dog", "")], (folder, name)
 
 
 def test_missing_clips_are_listed_and_the_rest_goes_on(tmp_path: Path) -> None:

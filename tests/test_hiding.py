@@ -57,14 +57,13 @@ def test_addresses_are_taken_out() -> None:
     )
 
 
-def test_aliases_are_seeded_and_keep_baselines() -> None:
+def test_aliases_are_seeded() -> None:
     names = [f"method {number}" for number in range(30)]
-    given = hiding.aliases([*names, "identity"], b"secret")
-    assert given == hiding.aliases([*names[::-1], "identity"], b"secret")
-    assert given != hiding.aliases([*names, "identity"], b"another")
-    assert given["identity"] == "identity"
+    given = hiding.aliases(names, b"secret")
+    assert given == hiding.aliases(names[::-1], b"secret")
+    assert given != hiding.aliases(names, b"another")
     assert {"System A", "System Z", "System AA", "System AD"} <= set(given.values())
-    assert len(set(given.values())) == 31
+    assert len(set(given.values())) == 30
 
 
 def test_what_is_left_is_found_in_text_bytes_and_names_of_files(tmp_path: Path) -> None:
@@ -81,6 +80,17 @@ def test_what_is_left_is_found_in_text_bytes_and_names_of_files(tmp_path: Path) 
     ]
 
 
-def test_words_of_the_reports_are_ordinary() -> None:
+def test_ordinary_words_are_few_and_no_models() -> None:
     names = ["TangoFlux", "AudioLDM", "Resonate", "SDEdit-bs0", "ours-d128"]
-    assert hiding.ordinary([*names, "base", "audio", "a"]) == ["base", "audio", "a"]
+    known = [
+        "AudioLM",
+        "EnCodec",
+        "GPT",
+        "Gemini",
+        "Qwen",
+        "CLAP",
+        "Whisper",
+        "YAMNet",
+        "openai",
+    ]  # in our code
+    assert hiding.ordinary([*names, *known, "Base", "audio", "a", "v2"]) == ["Base", "audio", "a", "v2"]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars
 import pytest
 from scipy.signal import butter, sosfilt
 
@@ -225,6 +226,49 @@ def test_copies_of_one_sound_are_heard_once_and_each_described(tmp_path: Path) -
     assert len(lines(tmp_path / "run" / "labels" / "labels.jsonl")) == 2
 
 
+def test_files_and_counts_agree_where_samples_share_a_sound_or_a_file(tmp_path: Path) -> None:
+    pcm = noise(tmp_path / "clips" / "a.wav", 0, 2.0)
+    shutil.copy(tmp_path / "clips" / "a.wav", tmp_path / "clips" / "b.wav")
+    name = detector(tmp_path / "s.jsonl", {pcm: TOGETHER})
+    run(tmp_path / "clips", tmp_path / "copies", name)
+    earwitness.bundle(tmp_path / "copies", tmp_path / "out", options=QUICK)
+    named = [row["file_name"] for row in rows(tmp_path / "out" / "labels" / "metadata.csv")]
+    assert sorted(named) == ["a.ogg", "b.ogg"]
+    packed = rows(tmp_path / "out" / "audio.csv")
+    assert {row["file"].split("/")[-1] for row in packed} == set(named)
+    assert "# 2 clips described" in (tmp_path / "out" / "labels" / "README.md").read_text("utf-8")
+
+    twice = tmp_path / "twice.csv"
+    twice.write_text("audio,system,sample_id\nclips/a.wav,x,1\nclips/a.wav,y,1\n", encoding="utf-8")
+    assert len(run(twice, tmp_path / "shared", name)) == 2
+    assert len(rows(tmp_path / "shared" / "labels" / "metadata.csv")) == 1
+    assert len((tmp_path / "shared" / "labels" / "events.tsv").read_text("utf-8").splitlines()) == 3
+    readme = (tmp_path / "shared" / "labels" / "README.md").read_text("utf-8")
+    assert "# 2 clips described" in readme
+    assert "each of the 1 files once" in readme
+
+
+def test_clips_without_events_are_listed_and_times_are_short(tmp_path: Path) -> None:
+    long = events_reply(("Rain", 0.1 + 0.2, 9 * 0.1 + 0.3000000001), duration_s=2.0)
+    answers = {
+        noise(tmp_path / "clips" / 'a "quoted".wav', 0, 2.0): long,
+        noise(tmp_path / "clips" / "quiet.wav", 1, 2.0): events_reply(duration_s=2.0),
+        noise(tmp_path / "clips" / "lost.wav", 2, 2.0): {"reason": "transport", "detail": "gone"},
+    }
+    run(tmp_path / "clips", tmp_path / "run", detector(tmp_path / "s.jsonl", answers))
+    folder = tmp_path / "run" / "labels"
+    readme = (folder / "README.md").read_text("utf-8")
+    assert "Without events (1; nothing was heard in them): `quiet.wav`." in readme
+    assert "Without events (1; unheard, so not described): `lost.wav`." in readme
+    table = polars.read_csv(folder / "events.tsv", separator="\t")
+    assert table.rows() == [('a "quoted".wav', 0.3, 1.2, "Rain")]
+    found = read_dcase(folder / "events.tsv", {'a "quoted".wav': 2.0, "quiet.wav": 2.0})
+    assert [len(one) for one in found.values()] == [1, 0]
+    (line,) = (folder / "audacity").joinpath("00001_a_quoted.txt").read_text("utf-8").splitlines()
+    assert line == "0.3\t1.2\tRain"
+    assert json.loads(rows(folder / "labels.csv")[0]["events"])[0]["onset_s"] == 0.3
+
+
 # Bundles
 
 
@@ -280,9 +324,23 @@ def test_a_folder_with_something_in_it_is_left_alone(labelled: Path, tmp_path: P
     target = tmp_path / "full"
     target.mkdir()
     (target / "mine.txt").write_text("mine")
-    with pytest.raises(UserError, match="not an empty folder"):
+    with pytest.raises(UserError, match="is not empty"):
         bundle_clips(labelled, target)
     assert [path.name for path in target.iterdir()] == ["mine.txt"]
+
+
+def test_an_interruption_leaves_nothing_that_blocks_the_next_try(
+    labelled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("earwitness.report.labels.write_dcase", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            bundle_clips(labelled, tmp_path / "out")
+    assert not [path.name for path in tmp_path.iterdir() if "out" in path.name]
+    assert bundle_clips(labelled, tmp_path / "out") == 3
 
 
 def test_clips_that_are_gone_or_changed_are_all_named_and_nothing_is_packed(

@@ -9,6 +9,7 @@ from its last event, so a clip without events is a legal table. Times that diffe
 less are equal. Files hold times in full, so what is written is read back unchanged.
 """
 
+import csv
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -189,7 +190,8 @@ def read_audacity(path: Path, duration_s: float) -> EventTable:
 def write_dcase(path: Path, tables: Mapping[str, EventTable]) -> None:
     """Write the DCASE strong-label TSV: filename, onset, offset, event_label.
 
-    A clip without events has no row. White space within a label becomes one space.
+    A clip without events has no row. White space within a label becomes one space. A cell with a double
+    quote is quoted as in CSV, which is how table readers take it.
 
     Raises:
         ValueError: If a file name is empty or holds a tab or a line break, which the format cannot keep.
@@ -198,7 +200,10 @@ def write_dcase(path: Path, tables: Mapping[str, EventTable]) -> None:
     for name, table in tables.items():
         if not name.strip() or any(c in name for c in "\t\r\n"):
             raise ValueError(f"a DCASE table cannot hold the file name {name!r}")
-        rows += (f"{name}\t{_plain(e.onset_s)}\t{_plain(e.offset_s)}\t{_one_line(e.label)}\n" for e in table)
+        rows += (
+            f"{_quoted(name)}\t{_plain(e.onset_s)}\t{_plain(e.offset_s)}\t{_quoted(_one_line(e.label))}\n"
+            for e in table
+        )
     path.write_text("".join(rows), encoding="utf-8")
 
 
@@ -213,8 +218,13 @@ def read_dcase(path: Path, durations_s: Mapping[str, float]) -> dict[str, EventT
     """
     found: dict[str, list[Event]] = {name: [] for name in durations_s}
     for number, line in enumerate(_text(path).split("\n"), 1):
-        name, *cells = line.split("\t")
-        if not line.strip() or (number == 1 and name == "filename"):
+        if not line.strip():
+            continue
+        try:
+            name, *cells = next(csv.reader([line], delimiter="\t"))
+        except csv.Error as fault:
+            raise UserError(f"{path}, line {number}: not a DCASE row: {fault}") from fault
+        if number == 1 and name == "filename":
             continue
         if name not in found:
             raise UserError(f"{path}, line {number}: no duration is given for {name!r}")
@@ -252,6 +262,12 @@ def _text(path: Path) -> str:
 def _plain(seconds: float) -> str:
     """All digits, no exponent."""
     return format(Decimal(repr(float(seconds))), "f")
+
+
+def _quoted(cell: str) -> str:
+    """A cell of a TSV file as table readers take it."""
+    doubled = cell.replace('"', '""')
+    return f'"{doubled}"' if '"' in cell else cell
 
 
 def _one_line(text: str) -> str:

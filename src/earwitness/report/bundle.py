@@ -11,10 +11,7 @@ beside the folder. The folder appears when it is complete. All its files bear th
 import hashlib
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +22,8 @@ from earwitness.listeners.base import REASONS
 from earwitness.report import agreement, build, card, hiding, replies, tables
 from earwitness.report.cells import csv_rows, safe
 from earwitness.report.encode import FORMATS
+from earwitness.report.files import appearing, new_folder
+from earwitness.report.items_csv import caption_of
 from earwitness.report.packing import Packed, Sounds, write_packed
 from earwitness.tasks import label
 from earwitness.tasks.rows import ItemRow, Source, Summary
@@ -79,15 +78,10 @@ def bundle(
     run, out = Path(run), Path(out)
     if audio not in FORMATS:
         raise UserError(f"clips cannot be packed as {audio!r}.", f"Known: {', '.join(FORMATS)}.")
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UserError(f"{out} is not empty.", "Name a folder that is not there yet.")
-    if panel := agreement.runs_of(run):
-        raise UserError(
-            f"{run} holds the runs of {len(panel)} listeners.",
-            f"Bundle each by itself, for example: {next(iter(panel.values()))}",
-        )
+    target = new_folder(out)
+    agreement.check_single(run)
     options = options or build.Options()
-    with build.open_run(run) as ledger, _appearing(out) as folder:
+    with build.open_run(run) as ledger, appearing(target) as folder:
         if changed := ledger.changed_files():
             raise InputFaults(f"{run}: clips have changed since they were heard", changed, "Judge them anew.")
         packer = _Packer(ledger, build.of_ledger(ledger, options.unclaimed), folder, anonymous, audio)
@@ -103,14 +97,15 @@ def bundle(
             audio,
             anonymous,
             packer.missing,
-            packer.notes(),
+            packer.notes,
             tables.markdown(summary, options.table),
         )
         (folder / "README.md").write_text(card.text(about), encoding="utf-8", newline="\n")
         packer.check()
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-        key = packer.write_key(out) if anonymous else None
-    return Bundle(out, size, packer.packed, packer.missing, packer.notes(), key, summary)
+        key = packer.write_key(target) if anonymous else None
+    notes = (*packer.notes, *packer.private_notes)
+    return Bundle(out, size, packer.packed, packer.missing, notes, key, summary)
 
 
 class _Packer:
@@ -125,8 +120,9 @@ class _Packer:
         self._without_paths = hiding.without_paths([*sorted(files), *self._parents])
         names = list(dict.fromkeys(row.system for row in self._originals))
         secret = hashlib.sha256("\n".join(sorted(map(str, files))).encode(errors="surrogateescape")).digest()
-        self.aliases = hiding.aliases(names, secret) if anonymous else {name: name for name in names}
-        self._hidden = hiding.hidden(names) if anonymous else []
+        shown = hiding.baselines(self._originals) if anonymous else names
+        self._hidden = [name for name in names if name not in shown]
+        self.aliases = hiding.aliases(self._hidden, secret) | {name: name for name in shown}
         for name in self._hidden:
             if name.casefold() in {alias.casefold() for alias in self.aliases.values()}:
                 raise UserError(f"a system is called {name!r}, as an anonymous one would be.", "Rename it.")
@@ -134,7 +130,7 @@ class _Packer:
         self._name = hiding.without_names(self._hidden)
         self._word = hiding.without_names([name for name in self._hidden if name not in self._ordinary])
         self._touched: set[str] = set()
-        self._sounds = Sounds(self._folder, form)
+        self._sounds = Sounds(self._folder, form, shared=run.task.name != label.TASK.name)
         self.missing: tuple[str, ...] = ()
         self.rows: tuple[ItemRow, ...] = ()
         self.meta = self._clean_meta()
@@ -252,20 +248,27 @@ class _Packer:
                 rest = {name: value for name, value in reply.items() if name not in kept}
                 yield {**kept, **hiding.through(rest, self._words)}
 
+    @property
     def notes(self) -> tuple[str, ...]:
-        """What the giver of the folder should know."""
+        """What whoever opens the folder should know."""
         notes = self._sounds.notes()
         if self._touched:
+            held = "1 text" if len(self._touched) == 1 else f"{len(self._touched)} texts"
             notes.append(
-                f"{len(self._touched)} texts held a system's name or a path; {hiding.NAME} and "
-                f"{hiding.PATH} stand in their place."
-            )
-        if self._ordinary:
-            notes.append(
-                f"{len(self._ordinary)} of the systems have an ordinary word for a name: it was taken out of "
-                "sample ids and notes, and left where captions and replies hold it as a word."
+                f"{held} held a system's name or a path; {hiding.NAME} and {hiding.PATH} stand instead."
             )
         return tuple(notes)
+
+    @property
+    def private_notes(self) -> tuple[str, ...]:
+        """What the giver alone should know: which names are not hidden everywhere."""
+        if not self._ordinary:
+            return ()
+        listed = ", ".join(map(repr, self._ordinary))
+        return (
+            f"Not hidden everywhere, being ordinary words: {listed}. Taken out of sample ids and notes, left "
+            "where captions and replies hold the word. Rename and judge anew if that must not be.",
+        )
 
     def check(self) -> None:
         """Make sure that nothing in the folder names a system that is anonymous, or a folder here."""
@@ -275,7 +278,10 @@ class _Packer:
         found += [f"{file} names a folder of this machine" for file in hiding.naming(self._folder, paths)]
         if found:
             raise InputFaults(
-                "the folder would give away what it must not", found, "Rename the systems, or report this."
+                "the folder would give away what it must not",
+                found,
+                "A name that stands in a report for another reason (a listener's, a model's, a heading) "
+                "cannot be hidden: give the system another name in the manifest and judge it anew.",
             )
         _same_time(self._folder)
 
@@ -293,20 +299,6 @@ class _Packer:
         return path
 
 
-@contextmanager
-def _appearing(out: Path) -> Iterator[Path]:
-    """A folder to write to; it becomes ``out`` if the block ends without fault, and is gone otherwise."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
-    try:
-        yield made
-        made.chmod(0o755)
-        os.replace(made, out)
-    except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
-        raise
-
-
 def _same_time(folder: Path) -> None:
     """One time for all, so that none tells when, or in what order, a system was judged."""
     for path in folder.rglob("*"):
@@ -321,7 +313,7 @@ def _write_prompts(path: Path, rows: Sequence[ItemRow]) -> None:
     prompts: dict[tuple[str, ...], None] = {}
     folder = f"{path.parent.absolute()}/"
     for row in rows:
-        cells = [row.sample_id, row.caption]
+        cells = [row.sample_id, caption_of(row)]
         cells += [row.reversed_caption] if reversals else []
         cells += [row.texts.get(heading, "") for heading in headings]
         cells += [row.source.audio.removeprefix(folder) if row.source else ""] if sources else []

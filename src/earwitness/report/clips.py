@@ -16,7 +16,7 @@ from pathlib import Path
 from earwitness.errors import InputFaults, UserError
 from earwitness.report import labels
 from earwitness.report.build import of_ledger, open_run
-from earwitness.report.files import write_text
+from earwitness.report.files import appearing, new_folder, write_text
 from earwitness.tasks import label
 from earwitness.tasks.rows import SCORED, ItemRow
 
@@ -28,14 +28,13 @@ def bundle_clips(run: Path, target: Path, *, ordered_only: bool = False) -> int:
 
     Args:
         run: The run folder.
-        target: A folder that is empty or not there yet.
+        target: A folder that is empty or not there yet; it appears when it is complete.
         ordered_only: Pack only clips with a clear sequence of sounds.
 
     Raises:
         UserError: If the run is not one of the label task, has no clip to pack, or the target is not empty.
         InputFaults: Naming every clip that is gone or has changed since it was heard; nothing is packed.
     """
-    check_target(target)
     with open_run(run) as ledger:
         view = of_ledger(ledger)
         if view.task.name != label.TASK.name:
@@ -51,20 +50,21 @@ def bundle_clips(run: Path, target: Path, *, ordered_only: bool = False) -> int:
         faults = [*gone, *ledger.changed_files()]
         if faults:
             raise InputFaults(f"{run}: clips are not as they were heard", faults, "Bring them back first.")
-        (target / AUDIO).mkdir(parents=True)
-        for original, copy in packed:
-            shutil.copyfile(original, target / copy)
+        with appearing(target) as folder:
+            (folder / AUDIO).mkdir()
+            for original, copy in packed:
+                shutil.copyfile(original, folder / copy)
 
-        def rows() -> Iterator[ItemRow]:
-            for row in view.rows():
-                if row.status == SCORED:
-                    yield replace(row, audio=str(target / _copy(row)))
-                else:  # the detail may quote a path
-                    yield replace(row, audio="", detail="")
+            def rows() -> Iterator[ItemRow]:
+                for row in view.rows():
+                    if row.status == SCORED:
+                        yield replace(row, audio=str(folder / _copy(row)))
+                    else:  # the detail may quote a path
+                        yield replace(row, audio="", detail="")
 
-        labels.write(target, rows(), view.hearer, target, ordered_only=ordered_only)
-        made = labels.made_by(view.hearer, view.meta)
-    write_text(target / "README.md", _readme(len(packed), made, ordered_only))
+            told = labels.write(folder, rows(), view.hearer, folder, ordered_only=ordered_only)
+            made = labels.made_by(view.hearer, view.meta)
+            write_text(folder / "README.md", _readme(told, made, ordered_only))
     return len(packed)
 
 
@@ -72,10 +72,9 @@ def check_target(target: Path) -> None:
     """Make sure that a folder can take a bundle; worth asking before a long run.
 
     Raises:
-        UserError: If it is no folder, or not an empty one.
+        UserError: See files.new_folder.
     """
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise UserError(f"{target} is not an empty folder.", "Name one that is empty or not there yet.")
+    new_folder(target)
 
 
 def _copy(row: ItemRow) -> str:
@@ -83,14 +82,12 @@ def _copy(row: ItemRow) -> str:
     return f"{AUDIO}/{labels.clip_name(row)}{Path(row.audio).suffix.lower()}"
 
 
-def _readme(count: int, made: str, ordered_only: bool) -> str:
+def _readme(told: labels.Written, made: str, ordered_only: bool) -> str:
     what = "clips with a clear sequence of sounds" if ordered_only else "clips"
-    unheard = (
-        "Clips that the listener could not hear are in `labels.csv` with the reason and are not packed.\n\n"
-    )
+    unheard = "Clips that the listener could not hear are not packed.\n\n" if told.unheard else ""
     return (
-        f"# Clips with descriptions\n\n{count} {what}, in `{AUDIO}/`.\n\n{made}\n\n{labels.FILES}\n"
-        f"{'' if ordered_only else unheard}"
+        f"# Clips with descriptions\n\n{told.described} {what}, in `{AUDIO}/`.\n\n{made}\n\n{labels.FILES}\n"
+        f"{labels.without_events(told)}{unheard}"
         "Licence of the clips: (to be filled in by whoever passes them on)\n\n"
         "Where the clips come from: (to be filled in)\n"
     )

@@ -1,9 +1,13 @@
-"""Files that are whole or not there."""
+"""Files and folders that are whole or not there."""
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from earwitness.errors import UserError
 
 
 @contextmanager
@@ -18,3 +22,39 @@ def write_text(path: Path, text: str) -> None:
     """Write UTF-8 with LF line ends, all or nothing."""
     with whole(path) as part:
         part.write_text(text, encoding="utf-8", newline="\n")
+
+
+def new_folder(path: Path) -> Path:
+    """The absolute path of a folder that can be made; worth asking before long work.
+
+    Raises:
+        UserError: If something is there that is no empty folder, or an empty one that cannot be replaced:
+            the working folder, or the root of a file system.
+    """
+    folder = path.resolve()
+    if folder.exists():
+        if not folder.is_dir() or any(folder.iterdir()):
+            raise UserError(f"{path} is not empty.", "Name a folder that is not there yet.")
+        if folder == Path.cwd() or folder.is_mount():
+            what = "the folder you are in" if folder == Path.cwd() else "where a file system is mounted"
+            raise UserError(f"{path} is {what}.", f"Name a folder within it, for example: {path / 'bundle'}")
+    return folder
+
+
+@contextmanager
+def appearing(path: Path) -> Iterator[Path]:
+    """A folder to write to; it becomes ``path`` if the block ends without fault, and is gone otherwise.
+
+    Raises:
+        UserError: See :func:`new_folder`.
+    """
+    folder = new_folder(path)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        yield made
+        made.chmod(0o755)
+        os.replace(made, folder)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise

@@ -4,20 +4,18 @@ Conventions
 -----------
 A system's name is looked for in any case and with any signs between its words (``Stable Audio``,
 ``stable_audio``); a name of five characters or more also within other words, a shorter one only as a word
-of its own, digits and underscores not being part of one. A name that is a word of earwitness's own texts
-(``base``, ``a``) is an ordinary word: it tells nothing in a caption and cannot be searched for. The names of
-baselines are no secret.
+of its own, digits and underscores not being part of one. A name of one or two characters, or one of
+:data:`ORDINARY`, is an ordinary word: reports and captions are full of it, so it can neither be taken out of
+them nor searched for. The names of baselines are no secret.
 """
 
-import ast
 import html
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -25,35 +23,42 @@ from urllib.parse import quote
 import numpy as np
 
 from earwitness.tasks.edit_sources import BASELINES
+from earwitness.tasks.rows import ItemRow
 
 NAME, PATH, ADDRESS = "[name]", "[path]", "[address]"
 """What stands where a system's name, a path or the address of a server stood."""
 
-_LONG = 5
+_LONG, _SHORTEST = 5, 3
 _PATH = re.compile(r"(?<![\w.:/\\-])(?:/[^\s/'\",;:()]+){2,}/?|\b[A-Za-z]:\\[^\s'\",;]+")
 _TEXTS = (".csv", ".css", ".html", ".js", ".json", ".jsonl", ".md", ".svg", ".tex", ".tsv", ".txt")
 
-_WRITERS = ("captions", "listeners", "questions", "report", "scores", "tasks")
-"""The packages whose texts get into outputs."""
+_ORDINARY = (
+    "added all any audio base baseline best both case changed clip clips control default detector edit "
+    "edited edits end error errors event events fast file files first full good half heard high "
+    "identity item items judge kind label labels large left level listener long low main mean method "
+    "mix model name new none normal note notes old one order ours output page pair pairs plain prompt "
+    "random rate reference removed reply reverse reversed right run same sample samples second set "
+    "short simple small sound sounds source start system systems table task test text time tiny tone "
+    "tuned two unrelated verdict version wrong zero"
+)
+ORDINARY = frozenset(_ORDINARY.split())
+"""Words that stand in reports for other reasons and that systems are called by all the same."""
 
 Change = Callable[[str], str]
 
 
 def aliases(systems: Iterable[str], secret: bytes) -> dict[str, str]:
-    """``System A``, ``System B``, ... by name, in an order that only who has ``secret`` can work out.
-
-    Baselines keep their names.
-    """
+    """``System A``, ``System B``, ... by name, in an order that only who has ``secret`` can work out."""
     known = sorted(set(systems))
-    secrets = hidden(known)
-    order = np.random.default_rng(list(secret)).permutation(len(secrets))
-    given = {secrets[index]: f"System {_letters(place)}" for place, index in enumerate(order)}
-    return given | {name: name for name in known if name in BASELINES}
+    order = np.random.default_rng(list(secret)).permutation(len(known))
+    return {known[index]: f"System {_letters(place)}" for place, index in enumerate(order)}
 
 
-def hidden(systems: Iterable[str]) -> list[str]:
-    """The systems whose names are a secret: all but baselines."""
-    return [name for name in systems if name not in BASELINES]
+def baselines(rows: Sequence[ItemRow]) -> list[str]:
+    """The systems whose names are no secret: called as baselines are, and handing back source clips alone."""
+    sources = {row.source.audio for row in rows if row.source}
+    own = {row.system for row in rows if row.audio not in sources}
+    return [name for name in BASELINES if name not in own and any(row.system == name for row in rows)]
 
 
 def _letters(number: int) -> str:
@@ -97,8 +102,8 @@ def without_names(names: Iterable[str]) -> Change:
 
 
 def ordinary(names: Iterable[str]) -> list[str]:
-    """The names that are words of earwitness's own texts."""
-    return [name for name in names if any(_pattern(name).search(word) for word in _own_words())]
+    """The names that are ordinary words."""
+    return [name for name in names if len(name) < _SHORTEST or name.casefold() in ORDINARY]
 
 
 def _pattern(name: str) -> re.Pattern[str]:
@@ -171,29 +176,3 @@ def _own_lines() -> frozenset[str]:
         for one in (files("earwitness.report") / "templates").iterdir()
         for line in one.read_text(encoding="utf-8").splitlines()
     )
-
-
-@cache
-def _own_words() -> frozenset[str]:
-    """Every word of the sentences, names and keys that the outputs are made of."""
-    strings = (
-        text for part in _WRITERS for one in _modules(files("earwitness") / part) for text in _strings(one)
-    )
-    return frozenset(word for text in strings for word in re.findall(r"[^\W_]+", text.casefold()))
-
-
-def _modules(folder: Traversable) -> Iterator[Traversable]:
-    for one in folder.iterdir():
-        if one.is_dir():
-            yield from _modules(one)
-        elif one.name.endswith(".py"):
-            yield one
-
-
-def _strings(module: Traversable) -> Iterator[str]:
-    """The texts in a module but for those that describe it."""
-    tree = ast.parse(module.read_text(encoding="utf-8"))
-    described = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in described:
-            yield node.value

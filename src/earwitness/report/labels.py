@@ -4,25 +4,28 @@ Conventions
 -----------
 ``labels.csv`` and ``labels.jsonl`` have one row a clip, unheard ones with their reason and no
 description. ``metadata.csv`` (AudioFolder: clips named relative to the folder that holds it),
-``events.tsv`` (DCASE) and ``audacity/`` have the described clips alone. ``caption_source`` says in all of
-them who made a caption: ``template`` (a rule) or ``judge``. In these files no event reaches beyond its
-clip: a judge may round its times up, and what exceeds the end is cut off.
+``events.tsv`` (DCASE) and ``audacity/`` have the described clips alone; ``metadata.csv`` and ``events.tsv``
+have a file that several samples share once. ``caption_source`` says in all of them who made a caption:
+``template`` (a rule) or ``judge``. In these files times are rounded to milliseconds and no event reaches
+beyond its clip: a judge may round its times up, and what exceeds the end is cut off.
 
 In CSV files lists are joined by ``; ``, and cells that a spreadsheet would run begin with an apostrophe;
 file names get ``./`` instead, so that they stay paths. JSON Lines has everything to the letter.
 """
 
 import json
+import math
 import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from earwitness.events import Event, EventTable, to_json, write_audacity, write_dcase
-from earwitness.report.cells import csv_rows, safe
+from earwitness.report.cells import csv_rows, one_line, safe
 from earwitness.report.files import whole, write_text
 from earwitness.tasks import label
 from earwitness.tasks.rows import SCORED, ItemRow
@@ -35,6 +38,25 @@ COLUMNS = (
 """Fields of a clip in ``labels.csv`` and ``labels.jsonl``."""
 METADATA = ("file_name", "system", "sample_id", "caption", "tags", "ordered", "sequence", "quality_flags",
             "caption_source")  # fmt: skip
+LISTED = 50
+"""More clips than this are counted in the README; ``labels.csv`` has them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What the files hold.
+
+    Attributes:
+        described: Number of clips with a description.
+        files: Number of files these are in.
+        silent: Clips in which nothing was heard, so without a row in ``events.tsv``.
+        unheard: Clips without a description.
+    """
+
+    described: int
+    files: int
+    silent: tuple[str, ...]
+    unheard: tuple[str, ...]
 
 
 def write_all(
@@ -57,19 +79,26 @@ def write_all(
     root = _common_folder(row.audio for row in rows() if row.audio)
     within = root.is_relative_to(folder.absolute().parent)  # a run given away with its clips
     shown = Path(os.path.relpath(root, folder)) if within else root
-    described = write(folder, rows(), hearer, root, ordered_only=ordered_only)
+    told = write(folder, rows(), hearer, root, ordered_only=ordered_only)
     what = "ordered clips" if ordered_only else "clips"
+    shared = ""
+    if told.files < told.described:
+        shared = (
+            f"The manifest names some files more than once: `metadata.csv` and `events.tsv` have each of the "
+            f"{told.files} files once, with the description of its first clip.\n\n"
+        )
     write_text(
         folder / "README.md",
-        f"# {described} {what} described\n\n{made_by(hearer, meta)}\n\n{FILES}\n"
+        f"# {told.described} {what} described\n\n{made_by(hearer, meta)}\n\n{FILES}\n"
+        f"{shared}{without_events(told)}"
         f"Clips are named relative to `{shown}`; metadata.csv belongs there, beside them.\n",
     )
 
 
 def write(
     folder: Path, rows: Iterable[ItemRow], hearer: Hearer, root: Path, *, ordered_only: bool = False
-) -> int:
-    """Write the files but the README, in place of what the folder held of them; returns the clips described.
+) -> Written:
+    """Write the files but the README, in place of what the folder held of them.
 
     Args:
         rows: The run's items, drawn once. One without ``audio`` gets no file name.
@@ -79,7 +108,7 @@ def write(
     tracks = folder / "audacity"
     tracks.mkdir(parents=True, exist_ok=True)
     tables: dict[str, EventTable] = {}
-    written = set()
+    written, silent, unheard = set(), [], []
     with ExitStack() as stack:
 
         def opened(name: str) -> Any:
@@ -96,17 +125,36 @@ def write(
             clip = description(row, hearer, root)
             lines.write(json.dumps(clip, ensure_ascii=False, allow_nan=False) + "\n")
             listed([_cell(name, clip[name]) for name in COLUMNS])
-            if row.status == SCORED:
-                described([_cell(name, clip[name]) for name in METADATA])
-                tables[_dcase_name(clip["file_name"], row)] = table = events(row)
-                written.add(f"{clip_name(row)}.txt")
-                write_audacity(tracks / f"{clip_name(row)}.txt", table)
+            if row.status != SCORED:
+                unheard.append(clip["file_name"] or row.sample_id)
+                continue
+            table, name = events(row), _dcase_name(clip["file_name"], row)
+            if name not in tables:
+                described([_cell(column, clip[column]) for column in METADATA])
+                tables[name] = table
+                silent += [] if len(table) else [name]
+            written.add(f"{clip_name(row)}.txt")
+            write_audacity(tracks / f"{clip_name(row)}.txt", table)
     with whole(folder / "events.tsv") as part:
         write_dcase(part, tables)
     for old in tracks.glob("*.txt"):
         if old.name not in written:
             old.unlink()
-    return len(tables)
+    return Written(len(written), len(tables), tuple(silent), tuple(unheard))
+
+
+def without_events(told: Written) -> str:
+    """Which clips have no row in ``events.tsv`` and why, for a README; empty if all have."""
+    said = ""
+    for names, why in (
+        (told.silent, "nothing was heard in them"),
+        (told.unheard, "unheard, so not described"),
+    ):
+        if names:
+            more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+            listed = ", ".join(f"`{one_line(name)}`" for name in names[:LISTED])
+            said += f"Without events ({len(names)}; {why}): {listed}{more}.\n\n"
+    return said
 
 
 def description(row: ItemRow, hearer: Hearer, root: Path) -> dict[str, Any]:
@@ -132,9 +180,14 @@ def description(row: ItemRow, hearer: Hearer, root: Path) -> dict[str, Any]:
 
 
 def events(row: ItemRow) -> EventTable:
-    """A described clip's events, cut off at its end."""
+    """A described clip's events, to the millisecond, cut off at its end."""
     end = row.duration_s or 0.0
-    cut = (Event(e.label, min(e.onset_s, end), min(e.offset_s, end), e.confidence) for e in row.heard)
+    last = math.floor(1000 * end) / 1000
+
+    def placed(seconds: float) -> float:
+        return min(round(seconds, 3), last)
+
+    cut = (Event(e.label, placed(e.onset_s), placed(e.offset_s), e.confidence) for e in row.heard)
     return EventTable(tuple(cut), end)
 
 
@@ -168,7 +221,7 @@ FILES = """\
 |:--|:--|
 | `labels.csv`, `labels.jsonl` | caption, tags, events, ordered, sequence, flags; why a clip is unheard |
 | `metadata.csv` | the same in brief, in the AudioFolder convention |
-| `events.tsv` | events, DCASE strong labels (filename, onset, offset, event_label) |
+| `events.tsv` | events, DCASE strong labels (filename, onset, offset, event_label); none, no row |
 | `audacity/` | events, one label track a clip |
 """
 

@@ -2,8 +2,9 @@
 
 Conventions
 -----------
-Clips of equal samples share a file, so a source clip that a baseline hands back is not packed twice. Files
-are called by system and sample; a name that no file system would hold to the letter gets a hash.
+Clips of equal samples share a file, so a source clip that a baseline hands back is not packed twice; but
+descriptions are read by file (AudioFolder), so described clips have a file each. Files are called by system
+and sample; a name that no file system would hold to the letter gets a hash.
 """
 
 import hashlib
@@ -50,17 +51,19 @@ class Sounds:
     Args:
         folder: Absolute path of the bundle.
         form: See encode.FORMATS.
+        shared: Whether clips of equal samples share a file.
     """
 
-    def __init__(self, folder: Path, form: str) -> None:
-        self._folder, self._form = folder, form
+    def __init__(self, folder: Path, form: str, *, shared: bool = True) -> None:
+        self._folder, self._form, self._shared = folder, form, shared
+        self._packed: list[Packed] = []
         self._taken: set[str] = set()
         self._by_original: dict[Path, tuple[str, str]] = {}
         self._by_samples: dict[str, Packed] = {}
 
     @property
     def packed(self) -> tuple[Packed, ...]:
-        return tuple(self._by_samples.values())
+        return tuple(self._packed)
 
     def pack(self, original: Path, system: str, sample: str) -> tuple[str, str]:
         """Absolute path of the packed sound, where it would be if it cannot be packed; and why it cannot.
@@ -68,6 +71,8 @@ class Sounds:
         Args:
             system, sample: What the file is to be called by, unless the sound has a file already.
         """
+        if not self._shared:
+            return self._encode(original, system, sample)
         if original not in self._by_original:
             self._by_original[original] = self._encode(original, system, sample)
         return self._by_original[original]
@@ -77,7 +82,7 @@ class Sounds:
             clip = audio.read(original)
         except UnusableAudio as fault:
             return str(self._folder / self._free(system, sample)), str(fault)
-        if clip.pcm_hash in self._by_samples:
+        if self._shared and clip.pcm_hash in self._by_samples:
             return str(self._folder / self._by_samples[clip.pcm_hash].file), ""
         file = self._free(system, sample)
         path = self._folder / file
@@ -86,7 +91,7 @@ class Sounds:
             told = encode(path, clip, self._form)
         except NotEncoded as fault:
             return str(path), str(fault)
-        self._by_samples[clip.pcm_hash] = Packed(
+        packed = Packed(
             file=file,
             duration_s=clip.duration_s,
             rate_hz=clip.rate_hz,
@@ -97,6 +102,8 @@ class Sounds:
             original_sha256=file_hash(original),
             original_pcm_sha256=clip.pcm_hash,
         )
+        self._packed.append(packed)
+        self._by_samples[clip.pcm_hash] = packed
         return str(path), ""
 
     def _free(self, system: str, sample: str) -> str:
