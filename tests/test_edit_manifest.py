@@ -231,3 +231,9 @@ def test_real_edits_are_read_and_share_their_sources(shared_data: Path) -> None:
     samples = {item.sample_id for item in manifest.items}
     assert len(with_both.items) == 69 + 2 * len(samples)
     assert np.unique([item.system for item in with_both.items]).size == 6
+
+
+def test_a_folder_without_a_manifest_of_edits_is_told_what_one_has(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="sample_id, source_audio, edited_audio") as caught:
+        read_edits(tmp_path)
+    assert "--prompts" not in str(caught.value)

@@ -95,3 +95,14 @@ def test_clips_may_be_named_by_a_renamed_column(tmp_path: Path) -> None:
     touch(tmp_path, "a.wav", "b.wav")
     (tmp_path / "metadata.csv").write_text("sound\na.wav\n", encoding="utf-8")
     assert [item.sample_id for item in read_clips(tmp_path, rename={"audio": "sound"}).items] == ["a"]
+
+
+def test_what_is_no_folder_is_told_with_its_remedy(tmp_path: Path) -> None:
+    touch(tmp_path, "clips/a.wav")
+    with pytest.raises(UserError, match=r"nosuch: no such file or folder\.") as caught:
+        read_clips(tmp_path / "nosuch")
+    assert "jsonl" not in str(caught.value)
+    with pytest.raises(UserError, match="did you mean 'clips'"):
+        read_clips(tmp_path / "clisp")
+    with pytest.raises(UserError, match=rf"is one clip\.\s+Name its folder: {tmp_path / 'clips'}$"):
+        read_clips(tmp_path / "clips" / "a.wav")

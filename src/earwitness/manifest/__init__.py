@@ -13,7 +13,7 @@ sound can be decoded is no matter of the manifest: only that the file is there.
 import hashlib
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -201,11 +201,16 @@ def from_outputs(
     return Manifest(tuple(items), (*notes, *notes_on_sets(items)), str(prompts))
 
 
-def limited(manifest: Manifest, limit: int, seed: int) -> Manifest:
+def limited(
+    manifest: Manifest, limit: int, seed: int, applies: Callable[[Item], bool] = lambda item: True
+) -> Manifest:
     """The items of ``limit`` sample_ids drawn by seed, the same for every system.
 
     Each sample_id has its own place in the draw (a hash of the seed and the name), so that the sample of
     a smaller limit lies within that of a larger one, whatever else the manifest holds.
+
+    Args:
+        applies: Whether there is anything to ask about an item; samples with such an item are drawn first.
 
     Raises:
         UserError: If ``limit`` is below 1.
@@ -215,7 +220,12 @@ def limited(manifest: Manifest, limit: int, seed: int) -> Manifest:
     ids = {item.sample_id for item in manifest.items}
     if limit >= len(ids):
         return manifest
-    kept = frozenset(sorted(ids, key=lambda i: hashlib.sha256(f"{seed} {i}".encode()).digest())[:limit])
+    useful = {item.sample_id for item in manifest.items if applies(item)}
+
+    def place(name: str) -> tuple[bool, bytes]:
+        return name not in useful, hashlib.sha256(f"{seed} {name}".encode()).digest()
+
+    kept = frozenset(sorted(ids, key=place)[:limit])
     items = tuple(item for item in manifest.items if item.sample_id in kept)
     notes = [*manifest.notes, f"limited to {limit} of {len(ids)} samples, drawn with seed {seed}"]
     left = {item.system for item in items}
@@ -230,8 +240,11 @@ def metadata_in(folder: Path) -> list[Path]:
     return [folder / name for name in _METADATA if os.path.isfile(folder / name)]
 
 
-def metadata_of(folder: Path) -> Path:
+def metadata_of(folder: Path, remedy: str = "") -> Path:
     """The manifest that lies in a folder.
+
+    Args:
+        remedy: What to do if there is none.
 
     Raises:
         UserError: If there is none, or more than one.
@@ -242,7 +255,8 @@ def metadata_of(folder: Path) -> Path:
     if not present:
         raise UserError(
             f"{folder} holds no {' or '.join(_METADATA)}, so nothing says what its clips were made from.",
-            "Add a metadata.csv with the columns file_name and caption, or give the prompts: "
+            remedy
+            or "Add a metadata.csv with the columns file_name and caption, or give the prompts: "
             f"--prompts prompts.csv --outputs NAME={folder}",
         )
     return present[0]

@@ -22,6 +22,10 @@ ALIASES: Mapping[str, tuple[str, ...]] = MappingProxyType({"system": ("method",)
 """Other names under which a column of an edit manifest is known."""
 
 _REQUIRED = ("sample_id", "source_audio", "edited_audio")
+_REMEDY = (
+    f"Name a CSV or JSONL file of edits, or add a metadata.csv with the columns {', '.join(_REQUIRED)} and "
+    "source_caption with target_caption, or instruction."
+)
 _OPTIONAL = (
     "system", "source_caption", "target_caption", "instruction", "added", "removed", *NUMBERS, "edit_type",
 )  # fmt: skip
@@ -45,7 +49,7 @@ def read_edits(path: Path, *, rename: Mapping[str, str] = MappingProxyType({})) 
             files listed twice.
         UserError: If there is no manifest to read.
     """
-    table = read_table(metadata_of(path) if os.path.isdir(path) else path)
+    table = read_table(metadata_of(path, _REMEDY) if os.path.isdir(path) else path)
     folder = table.path.parent.resolve()
     columns = table.choose(_REQUIRED, _OPTIONAL, rename, ALIASES)
     items: list[Item] = []

@@ -30,7 +30,11 @@ def read_clips(path: Path, *, rename: Mapping[str, str] = _NO_RENAME) -> Manifes
         InputFaults: With every fault of the manifest or folder.
         UserError: If there is nothing to read, or columns are renamed though no manifest is read.
     """
+    if not os.path.exists(path):
+        raise UserError(f"{path}: no such file or folder{near(path.name, names_in(path.parent))}.")
     if not os.path.isdir(path):
+        if path.suffix.lower() in AUDIO_EXTENSIONS:
+            raise UserError(f"{path} is one clip.", f"Name its folder: {path.parent}")
         return read_manifest(path, rename=rename, captions=False)
     if not any(_names_files(file, rename) for file in metadata_in(path)):
         if rename:
