@@ -1,13 +1,17 @@
 """From events to tags, sequence and sentence; from figures to faults."""
 
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import earwitness
 from earwitness.events import Event
+from earwitness.report.build import Options
 from earwitness.scores import describing
+from sounds import RATE_HZ, events_reply, noise, script
 
 RESOLUTION_S = 0.1
 HORN = "Vehicle horn, car horn, honking"
@@ -143,3 +147,20 @@ def test_the_stated_thresholds_make_the_flags() -> None:
     }.items():
         assert [name for name, there in describing.faults(fine | figure).items() if there] == [flag]
     assert describing.faults(fine | {"silent_share": 1.0, "bandwidth_hz": None})["muffled"] is False
+
+
+def test_how_few_sounds_were_heard_is_said_in_good_english(tmp_path: Path) -> None:
+    quality = {"rate_hz": RATE_HZ, "peak_dbfs": -10.5, "level_dbfs": -15.0, "clipped_share": 0.0,
+               "silent_share": 0.0, "bandwidth_hz": 8000.0}  # fmt: skip
+    sounds = {"none": [], "one": ["Rain"], "two": ["Rain", "Speech"]}
+    lines = [{"pcm_hash": "*", "question": "quality", "reply": quality}]
+    for seed, (name, labels) in enumerate(sounds.items()):
+        reply = events_reply(*((label, 0.0, 0.5) for label in labels))
+        pcm_hash = noise(tmp_path / "clips" / f"{name}.wav", seed)
+        lines.append({"pcm_hash": pcm_hash, "question": "events", "reply": reply})
+    listener, shown = script(tmp_path / "s.jsonl", lines), Options(spectrograms=0, draws=10)
+    found = earwitness.label(tmp_path / "clips", run=tmp_path / "run", listener=listener, options=shown).items
+    details = dict(found.select("sample_id", "detail").iter_rows())
+    assert "0 distinct sounds heard" in details["none"]
+    assert "1 distinct sound heard" in details["one"]
+    assert "2 distinct sounds heard" in details["two"]
