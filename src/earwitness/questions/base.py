@@ -99,13 +99,24 @@ class Question:
         context = {"durations_s": dict(zip(self.clip_names, durations_s, strict=True))}
         try:
             text = reply if isinstance(reply, str) else json.dumps(reply)
-            return self.reply.model_validate_json(text, context=context).model_dump(mode="json")
+            found = self.reply.model_validate_json(text, context=context).model_dump(mode="json")
+            if isinstance(reply, str):
+                json.loads(text, object_pairs_hook=_fields_once)  # pydantic takes the last of several
+            return found
         except ValidationError as fault:
             first = fault.errors()[0]
             place = ".".join(map(str, first["loc"]))
             raise InvalidReply(f"{place}: {first['msg']}" if place else first["msg"]) from fault
         except (TypeError, ValueError) as fault:
             raise InvalidReply(str(fault)) from fault
+
+
+def _fields_once(pairs: list[tuple[str, Any]]) -> None:
+    """Make sure that an object names every field once: of two values, neither can be taken for the answer."""
+    if len(dict(pairs)) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidReply(f"{twice}: the field is given more than once")
 
 
 @lru_cache(maxsize=64)

@@ -37,7 +37,7 @@ or places that the sound itself does not tell.
 events: every separate sound, sorted by when it begins, with a short label, onset_s and offset_s (roughly,
 in seconds from the start of the clip, as decimal numbers), and how sure you are from 0 to 1. caption: one
 plain sentence, as in the AudioCaps collection, that names the main sounds and, where it is clear, the
-order in which they come. tags: three to six short keywords, such as "dog bark" or "rain". ordered: true
+order in which they come. tags: three to six short keywords, of one or two words each. ordered: true
 if distinct sounds follow one another in a clear sequence, else false. quality_flags: which of "clipping",
 "silence", "artifacts" and "muffled" you hear as a fault of the recording; an empty list if none.
 

@@ -26,7 +26,7 @@ PROMPT = """\
 You will hear one audio clip. Nothing is known of how it was made or of what it should contain.
 
 events_heard: every separate sound that you hear, sorted by when it begins, with a short label (two or
-three plain words, such as "dog barking"), onset_s and offset_s (roughly, in seconds from the start of the
+three plain words: what sounds, and how), onset_s and offset_s (roughly, in seconds from the start of the
 clip, as decimal numbers), and how sure you are from 0 to 1. List a sound again when it comes again after a
 pause. If you are in doubt, say so with a low confidence; list nothing that you cannot hear. An empty list
 is a good answer for a silent clip. notes: one short sentence on anything that makes the clip hard to judge.

@@ -9,6 +9,7 @@ the clip's end, since some listeners round to whole seconds; later is invalid, w
 milliseconds given as seconds.
 """
 
+import math
 import re
 import sys
 from collections.abc import Mapping
@@ -19,9 +20,10 @@ from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema
 SLACK_S = 1.0
 """How far beyond the clip's end a time may lie: listeners that count in whole seconds round up."""
 
-_CLOCK = re.compile(r"(?:(\d{1,2}):)?(\d{1,2}):(\d{2}(?:\.\d+)?)")
+_CLOCK = re.compile(r"(?:(\d{1,2}):)?(\d{1,2}):(\d{2}(?:\.\d+)?)", re.ASCII)
 _AMOUNT = re.compile(
-    r"(\d+(?:\.\d+)?)\s*(?:(s|secs?|seconds?)|(ms|msecs?|milliseconds?)|(min|mins|minutes?))?", re.IGNORECASE
+    r"(\d+(?:\.\d+)?)\s*(?:(s|secs?|seconds?)|(ms|msecs?|milliseconds?)|(min|mins|minutes?))?",
+    re.IGNORECASE | re.ASCII,
 )
 
 
@@ -45,7 +47,10 @@ def seconds(value: object) -> float:
         return 3600.0 * hours + 60.0 * minutes + rest
     if amount := _AMOUNT.fullmatch(text):
         scale = 0.001 if amount[3] else 60.0 if amount[4] else 1.0
-        return float(amount[1]) * scale
+        found = float(amount[1]) * scale
+        if math.isfinite(found):
+            return found
+        raise ValueError("a time must be a finite number, 0 or more")
     raise ValueError(f"{value!r} is not a time: write seconds, MM:SS or a number with its unit")
 
 
