@@ -10,6 +10,7 @@ else is sent: no path, no name of a file or a system. What an answer counts as i
 """
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -103,10 +104,10 @@ class Llm:
         }
 
     def ready(self) -> None:
-        """Make sure that there is a key.
+        """Make sure that there is a key, and that it can be one.
 
         Raises:
-            UserError: Naming the variable to set.
+            UserError: Naming the variable to set, or the one that holds what is no key.
         """
         self._check_key()
 
@@ -174,9 +175,22 @@ class Llm:
 
     @property
     def _key(self) -> str:
-        return next((found for name in self._home.keys if (found := os.environ.get(name, "").strip())), "")
+        return self._key_with_name[0]
+
+    @property
+    def _key_with_name(self) -> tuple[str, str]:
+        """The key and its variable; both empty if none is set."""
+        set_ = ((os.environ.get(name, "").strip(), name) for name in self._home.keys)
+        return next((found for found in set_ if found[0]), ("", ""))
 
     def _check_key(self) -> None:
+        key, variable = self._key_with_name
+        if key and not re.fullmatch("[!-~]+", key):  # clients quote what they cannot send, keys too
+            raise UserError(
+                f"{variable} holds a character that no key has: a space, a line break, a curly quote or "
+                "another sign outside ASCII.",
+                f"Copy the key anew, and set it with: export {variable}=...",
+            )
         if self.provider == "google-vertex":
             if not any(os.environ.get(name) for name in VERTEX_SETTINGS):
                 raise UserError(
