@@ -4,17 +4,19 @@ Conventions
 -----------
 The finish reason is read before the text. A cut reply is never parsed: it is asked for once more with
 twice the room. A reply that is no JSON, or does not fit the question, is sent back once with the fault
-named. An empty reply is asked for once more. Each of these happens at most once in a call. JSON in a single
-Markdown fence counts as JSON; JSON within prose does not.
+named. A reply that is empty, or ends for a reason that is not known to leave it whole, is asked for once
+more. Each of these happens at most once in a call. JSON in a single Markdown fence, or after a byte order
+mark, counts as JSON; JSON within prose does not.
 """
 
-import re
+import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import TracebackType
 
 from google.auth.exceptions import GoogleAuthError
-from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UnexpectedModelBehavior
+from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError
 from pydantic_ai.exceptions import UserError as ClientRefusal
 from pydantic_ai.messages import (
     BinaryContent,
@@ -34,13 +36,17 @@ from earwitness.listeners import llm_cost
 from earwitness.listeners.base import Hearing, Unheard
 from earwitness.listeners.llm_faults import Failed, explain
 from earwitness.listeners.llm_files import Upload, Uploads
+from earwitness.listeners.llm_http import Client
 from earwitness.listeners.llm_models import (
     NoChoice,
+    ending,
+    ending_word,
     model_settings,
     open_model,
     reply_text,
     reported_sound,
-    why_filtered,
+    request,
+    why_withheld,
 )
 from earwitness.listeners.llm_options import PROVIDERS, LlmOptions
 from earwitness.listeners.llm_schema import flat_schema, prompted
@@ -49,10 +55,10 @@ from earwitness.listeners.llm_send import Sender
 from earwitness.listeners.llm_sound import Sound, introduced
 from earwitness.questions.base import InvalidReply, Question
 
+log = logging.getLogger(__name__)
+
 INLINE_BYTES = 20_000_000
 """Longest request with the sound inside it, base64 and words counted (Gemini's documented limit)."""
-
-_FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL | re.IGNORECASE)
 
 
 class Tally:
@@ -64,8 +70,9 @@ class Tally:
         self._cost: float | None = None
         self.raw = ""
 
-    def sent(self) -> None:
-        self._counts["requests"] += 1
+    def count(self, name: str) -> None:
+        """One more ``requests`` sent, or one more of ``timeouts``, whose cost is not known."""
+        self._counts[name] += 1
 
     def answered(self, usage: RequestUsage, sound: int | None) -> None:
         """Add what the server says an answer used; ``sound`` is None where it does not say."""
@@ -111,13 +118,14 @@ class Asker:
 
     def __init__(self, provider: str, model: str, options: LlmOptions, key: str, secrets: Secrets) -> None:
         self._provider, self._name, self._options, self._secrets = provider, model, options, secrets
+        self._client = Client()
         try:
-            self._model = open_model(provider, model, options, key)
+            self._model = open_model(provider, model, options, key, self._client)
         except (ClientRefusal, GoogleAuthError, ValueError) as fault:
             raise self._refusal(fault) from fault
         quiet_clients()
-        self._sender = Sender(self._model, options)
-        self._uploads = Uploads(self._model)
+        self._sender = Sender(options, secrets)
+        self._uploads = Uploads(self._model, self._sender)
         self.under_way = self._sender.under_way
 
     async def __aenter__(self) -> "Asker":
@@ -128,6 +136,7 @@ class Asker:
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._model.__aexit__(kind, fault, trace)
+        await self._client.aclose()
 
     async def ask(
         self, call_id: str, question: Question, texts: Mapping[str, str], sounds: Sequence[Sound]
@@ -152,6 +161,8 @@ class Asker:
             failed = found
         except (ClientRefusal, GoogleAuthError) as fault:
             raise self._refusal(fault) from None
+        except Exception as fault:  # of a client, over what nobody foresaw; it may hold the request's headers
+            failed = Failed("transport", f"the client failed: {type(fault).__name__}: {fault}")
         return Unheard(failed.reason, self._secrets.in_brief(failed.detail), tally.raw, tally.usage)
 
     async def _converse(
@@ -170,55 +181,53 @@ class Asker:
         parameters = self._parameters(question)
         room = self._options.max_tokens
         again: set[str] = set()  # what has been asked again for
+
+        def once_more(what: str, reason: str, detail: str) -> None:
+            if what in again:
+                raise Failed(reason, detail)
+            again.add(what)
+            log.info("asked once more (%s): %s", reason, self._secrets.in_brief(detail))
+
         while True:
             settings = model_settings(self._provider, self._options, room)
+            send = partial(request, self._model, messages, settings, parameters)
             try:
-                response = await self._sender.send(
-                    messages, settings, parameters, sum(durations_s), tally.sent
-                )
+                response = await self._sender.send(send, audio_s=sum(durations_s), count=tally.count)
             except NoChoice as fault:
                 response = ModelResponse([], usage=fault.usage, model_name=fault.served)
-            except UnexpectedModelBehavior as fault:
-                if "unreadable" in again:
-                    raise Failed("invalid", f"no response of the provider's format: {fault}") from None
-                again.add("unreadable")
-                continue
             except ModelHTTPError as fault:
                 if "cut" in again and fault.status_code == 400:  # twice the room is more than it has
                     raise Failed("truncated", f"the reply does not end within {room // 2} tokens") from None
                 raise
-            text = tally.raw = self._secrets.hide_known(reply_text(response))  # some servers repeat keys
+            text = reply_text(response)
+            tally.raw = self._secrets.hide_known(text)  # some servers repeat keys
             tally.answered(response.usage, reported_sound(response))
             self._check(response, durations_s)
-            if response.finish_reason == "length":
-                if "cut" in again:
-                    raise Failed("truncated", f"the reply does not end within {room} tokens")
-                again.add("cut")
+            end = ending(response)
+            if end == "cut":
+                once_more("cut", "truncated", f"the reply does not end within {room} tokens")
                 room *= 2
                 continue
+            if end == "odd":
+                once_more("odd", "invalid", f"the reply was broken off, twice: {ending_word(response)}")
+                continue
             if not text.strip():
-                if "empty" in again:
-                    raise Failed("invalid", f"the reply is empty, twice{_finish(response)}")
-                again.add("empty")
+                word = ending_word(response)
+                once_more("empty", "invalid", "the reply is empty, twice" + (f" ({word})" if word else ""))
                 continue
             try:
                 reply = question.read(_unfenced(text), durations_s)
             except InvalidReply as fault:
-                if "unfit" in again:
-                    raise Failed("invalid", str(fault)) from None
-                again.add("unfit")
-                messages = [
-                    *messages,
-                    ModelResponse([TextPart(text)]),
-                    ModelRequest([UserPromptPart(_objection(fault))]),
-                ]
+                once_more("unfit", "invalid", str(fault))
+                objection = ModelRequest([UserPromptPart(self._secrets.hide_known(_objection(fault)))])
+                messages = [*messages, ModelResponse([TextPart(tally.raw)]), objection]
                 continue
             served = self._secrets.hide_known(response.model_name or "")
-            return Hearing(reply, tally.usage, text, served)
+            return Hearing(self._secrets.hide_in(reply), tally.usage, tally.raw, served)
 
     def _check(self, response: ModelResponse, durations_s: Sequence[float]) -> None:
-        if filtered := why_filtered(response):
-            raise Failed(*filtered)
+        if withheld := why_withheld(response):
+            raise Failed(*withheld)
         if reported_sound(response) == 0:
             raise Failed(
                 "unsupported",
@@ -266,8 +275,13 @@ class Asker:
 
 def _unfenced(text: str) -> str:
     """The text, or what stands in its fence if it is one fenced block and nothing else."""
-    found = _FENCE.fullmatch(text.strip())
-    return found[1] if found and "```" not in found[1] else text
+    bare = text.lstrip("\ufeff").strip()
+    if not (bare.startswith("```") and bare.endswith("```")):
+        return bare
+    inside = bare[3:-3]
+    if inside[:4].lower() == "json":
+        inside = inside[4:]
+    return bare if "```" in inside else inside
 
 
 def _objection(fault: InvalidReply) -> str:
@@ -275,8 +289,3 @@ def _objection(fault: InvalidReply) -> str:
         f"That answer cannot be used: {fault}. Answer the question again, with one JSON object that fits "
         "the schema and nothing else."
     )
-
-
-def _finish(response: ModelResponse) -> str:
-    said = (response.provider_details or {}).get("finish_reason") or response.finish_reason
-    return f" (finish reason: {said})" if said else ""

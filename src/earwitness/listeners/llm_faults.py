@@ -17,11 +17,14 @@ from pydantic_ai.exceptions import (
 )
 
 from earwitness.errors import UserError
+from earwitness.listeners.llm_http import NotTheFormat, Redirected
 from earwitness.listeners.llm_options import PROVIDERS, LlmOptions
 from earwitness.listeners.llm_secrets import Secrets, without_credentials
 
 _SCHEMA_WORDS = ("response_format", "json_schema", "schema", "responsejsonschema", "guided")
+_ROOM_WORDS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 _FILTERED = ("content_filter", "content_policy_violation")
+_PASSING = (408, 409, 425, 429, 499)
 
 
 class Failed(Exception):
@@ -37,8 +40,8 @@ def is_passing(fault: BaseException) -> bool:
     if isinstance(fault, ModelQuotaExceededError):
         return False
     if isinstance(fault, ModelHTTPError):
-        return fault.status_code in (408, 425, 429) or fault.status_code >= 500
-    return isinstance(fault, ModelAPIError | TimeoutError)
+        return fault.status_code in _PASSING or fault.status_code >= 500
+    return isinstance(fault, ModelAPIError | TimeoutError) and not isinstance(_root(fault), Redirected)
 
 
 def explain(
@@ -51,12 +54,17 @@ def explain(
     """What is to be made of a fault that no further attempt will mend."""
     if is_passing(fault):
         tries = f" (attempt {options.attempts} of {options.attempts})" if options.attempts > 1 else ""
-        return Failed("transport", _said(fault, options, secrets) + tries)
+        return Failed("transport", in_words(fault, options, secrets) + tries)
     assert isinstance(fault, ModelAPIError)
     status = fault.status_code if isinstance(fault, ModelHTTPError) else 0
-    said = _said(fault, options, secrets)
+    said = in_words(fault, options, secrets)
     home = without_credentials(options.base_url) if options.base_url else PROVIDERS[provider].title
     variables = " or ".join(PROVIDERS[provider].keys)
+    if isinstance(_root(fault), Redirected):
+        return UserError(
+            f"{home} sends its calls elsewhere ({said}), and a key goes to no other address than was given.",
+            "Give the address of the server itself with --base-url, or log in where a proxy asks for it.",
+        )
     if isinstance(fault, ModelQuotaExceededError) or status == 402:
         return UserError(
             f"{home} answers no more calls of this account: {said}",
@@ -72,28 +80,36 @@ def explain(
         hint = f"Did you mean {near!r}? " if near else ""
         where = "the model's name and --base-url" if options.base_url else "the model's name"
         return UserError(f"{home} has no model {model!r}: {said}", f"{hint}Check {where}.")
+    lowered = said.lower()
+    if status == 400 and any(word in lowered for word in _ROOM_WORDS):
+        return Failed("unsupported", f"{said} (a smaller --max-tokens may be taken)")
     if isinstance(fault, ModelContextWindowExceededError) or status == 413:
         return Failed("too_long", said)
     if fault.provider_error_code in _FILTERED:
         return Failed("blocked", said)
-    lowered = said.lower()
     if options.output == "native" and any(word in lowered for word in _SCHEMA_WORDS):
         said += " (if it takes no JSON schema, use --output prompted)"
     return Failed("unsupported", said)
 
 
-def _said(fault: ModelAPIError | TimeoutError, options: LlmOptions, secrets: Secrets) -> str:
+def in_words(fault: ModelAPIError | TimeoutError, options: LlmOptions, secrets: Secrets) -> str:
     """The server's own words, with its status, and without secrets."""
     if isinstance(fault, TimeoutError):
         return f"no answer within {options.timeout_s:g} s"
     if isinstance(fault, ModelHTTPError):
         words = f"{fault.status_code}: {_message(fault.body) or 'no message'}"
     else:
-        root: BaseException = fault
-        while root.__cause__ is not None:
-            root = root.__cause__
-        words = f"{fault.message} ({type(root).__name__})"
+        root = _root(fault)
+        ours = isinstance(root, NotTheFormat | Redirected)
+        words = str(root) if ours else f"{fault.message} ({type(root).__name__})"
     return secrets.in_brief(words)
+
+
+def _root(fault: BaseException) -> BaseException:
+    """What a fault goes back to."""
+    while fault.__cause__ is not None:
+        fault = fault.__cause__
+    return fault
 
 
 def _message(body: object) -> str:

@@ -1,11 +1,13 @@
 """pydantic-ai's models, set up so that nothing is retried, cached or sent unasked."""
 
-from typing import Any
+from typing import Any, Literal
 
+from google.genai.errors import UnknownApiResponseError
 from openai.types import chat
-from pydantic_ai.exceptions import ModelHTTPError
-from pydantic_ai.messages import ModelResponse, TextPart, UploadedFile
-from pydantic_ai.models import Model
+from pydantic import ValidationError
+from pydantic_ai.exceptions import ModelConnectionError, UnexpectedModelBehavior
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, UploadedFile
+from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.google import GoogleModel, GoogleModelSettings
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.google import GoogleProvider
@@ -14,6 +16,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
+from earwitness.listeners.llm_http import Client, NotTheFormat
 from earwitness.listeners.llm_options import LlmOptions
 
 GEMINI_URL = "https://generativelanguage.googleapis.com/"
@@ -24,6 +27,18 @@ NO_KEY = "none"
 """Servers of one's own often need no key, but the clients want one."""
 
 _REPORTED_SOUND = "reported_audio_tokens"
+
+Ending = Literal["whole", "cut", "filtered", "odd"]
+
+_ENDINGS: dict[str, Ending] = {
+    **dict.fromkeys(("", "STOP", "FINISH_REASON_UNSPECIFIED"), "whole"),
+    **dict.fromkeys(("EOS", "EOS_TOKEN", "END_TURN", "STOP_SEQUENCE"), "whole"),  # servers of one's own
+    **dict.fromkeys(("LENGTH", "MAX_TOKENS", "CONTINUATION", "MODEL_LENGTH"), "cut"),
+    **dict.fromkeys(("CONTENT_FILTER", "SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST"), "filtered"),
+    **dict.fromkeys(("PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR"), "filtered"),
+    **dict.fromkeys(("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"), "filtered"),
+}
+"""What finish reasons mean, in capitals; any other is odd: its text is not taken for an answer."""
 
 
 class NoChoice(Exception):
@@ -46,10 +61,6 @@ class ChatModel(OpenAIChatModel):
 
     def _validate_completion(self, response: chat.ChatCompletion) -> Any:
         if not response.choices:
-            error = (response.model_extra or {}).get("error")
-            if isinstance(error, dict):  # gateways send errors as successes, with the status inside
-                code = str(error.get("code"))
-                raise ModelHTTPError(int(code) if code.isdigit() else 500, self.model_name, error)
             raise NoChoice(self._map_usage(response), response.model)
         return super()._validate_completion(response)
 
@@ -61,15 +72,38 @@ class ChatModel(OpenAIChatModel):
         return details
 
 
-def open_model(provider: str, model: str, options: LlmOptions, key: str) -> Model[Any]:
-    """The model, with a client of its own; enter it as a context so that the client is closed."""
+def open_model(provider: str, model: str, options: LlmOptions, key: str, client: Client) -> Model[Any]:
+    """The model; the client is the caller's to close."""
     if provider == "google-vertex":
-        return GoogleModel(model, provider=GoogleCloudProvider())
+        return GoogleModel(model, provider=GoogleCloudProvider(http_client=client))
     if provider == "google":
-        home = GoogleProvider(api_key=key, base_url=options.base_url or GEMINI_URL)
+        home = GoogleProvider(api_key=key, base_url=options.base_url or GEMINI_URL, http_client=client)
         return GeminiModel(model, provider=home)
-    server = OpenAIProvider(base_url=options.base_url or OPENAI_URL, api_key=key or NO_KEY)
-    return ChatModel(model, provider=server)
+    url = options.base_url or OPENAI_URL
+    return ChatModel(model, provider=OpenAIProvider(base_url=url, api_key=key or NO_KEY, http_client=client))
+
+
+async def request(
+    model: Model[Any],
+    messages: list[ModelMessage],
+    settings: ModelSettings,
+    parameters: ModelRequestParameters,
+) -> ModelResponse:
+    """The model's response.
+
+    Raises:
+        NoChoice: If there is no choice in it.
+        ModelAPIError: If there is none, or one of a shape that no provider sends.
+    """
+    try:
+        return await model.request(messages, settings, parameters)
+    except (ValidationError, UnknownApiResponseError, UnexpectedModelBehavior) as fault:
+        raise not_the_format(model, fault) from NotTheFormat(f"not the provider's format: {fault}")
+
+
+def not_the_format(model: Model[Any], fault: Exception) -> ModelConnectionError:
+    """What is raised where a client cannot make anything of what it was sent."""
+    return ModelConnectionError(model.model_name, f"not the provider's format: {fault!r}")
 
 
 def model_settings(provider: str, options: LlmOptions, max_tokens: int) -> ModelSettings:
@@ -99,13 +133,22 @@ def reported_sound(response: ModelResponse) -> int | None:
     return found
 
 
-def why_filtered(response: ModelResponse) -> tuple[str, str] | None:
+def ending(response: ModelResponse) -> Ending:
+    """How the reply ended. The provider's own word counts; clients read only some of them."""
+    return _ENDINGS.get(ending_word(response).upper(), "odd")
+
+
+def ending_word(response: ModelResponse) -> str:
+    """The server's word for it; empty if it gave none."""
+    said = (response.provider_details or {}).get("finish_reason") or response.finish_reason
+    return str(said or "")
+
+
+def why_withheld(response: ModelResponse) -> tuple[str, str] | None:
     """``refused`` or ``blocked`` with the provider's reason, if the reply was withheld."""
     details = response.provider_details or {}
     if refusal := details.get("refusal"):
         return "refused", str(refusal)
     if block := details.get("block_reason"):
         return "blocked", ": ".join(filter(None, [str(block), details.get("block_reason_message")]))
-    if response.finish_reason == "content_filter":
-        return "blocked", str(details.get("finish_reason", "content_filter"))
-    return None
+    return ("blocked", ending_word(response)) if ending(response) == "filtered" else None
