@@ -126,6 +126,15 @@ def retry_info(seconds: float) -> Script:
 server_error = failed(500, "An internal error has occurred.", "INTERNAL", "server_error")
 overloaded = failed(503, "The model is overloaded.", "UNAVAILABLE", "server_error")
 too_large = failed(413, "The request is larger than the limit.", "INVALID_ARGUMENT", "invalid_request_error")
+conflict = failed(409, "Conflict.", "ABORTED", "conflict")
+cancelled = failed(499, "The operation was cancelled.", "CANCELLED", "cancelled")
+too_much_room = failed(
+    400,
+    "'max_tokens' or 'max_completion_tokens' is too large: 8192. This model's maximum context length is 8192 "
+    "tokens and your request has 900 input tokens",
+    "INVALID_ARGUMENT",
+    "invalid_request_error",
+)
 no_audio_support = failed(
     400, "Audio input modality is not enabled for this model.", "INVALID_ARGUMENT", "invalid_value"
 )
@@ -153,9 +162,36 @@ def invalid_key(request: Request) -> Answer:
     return Answer(status=400, error=error_body(GOOGLE, 400, message, "INVALID_ARGUMENT", [detail]))
 
 
-def html(request: Request) -> Answer:
-    """What a proxy in between may answer, with status 200."""
-    return Answer(page="<html><body>Please log in.</body></html>")
+def sends(page: str | bytes, status: int = 200, kind: str = "application/json", **headers: str) -> Script:
+    """A body as it stands; header names have ``_`` for ``-``."""
+    sent = {name.replace("_", "-"): value for name, value in headers.items()}
+    return lambda request: Answer(page=page, status=status, kind=kind, headers=sent)
+
+
+html = sends("<html><body>Please log in.</body></html>", kind="text/html; charset=utf-8")
+"""What a proxy in between may answer, with status 200."""
+html_as_json = sends("<html><body>Please log in.</body></html>")
+empty_body = sends("")
+no_content_204 = sends("", 204)
+null_root = sends("null")
+list_root = sends("[1, 2]")
+text_root = sends('"x"')
+deep_body = sends('{"candidates":' + "[" * 100_000 + "]" * 100_000 + "}")
+broken_gzip = sends(b"no gzip", Content_Encoding="gzip")
+moved = sends("", 302, Location="https://user:word@elsewhere.invalid:8443/login?key=secret")
+wrong_members = sends('{"candidates": "none", "choices": "none"}')
+
+
+def error_inside(error: object, in_choice: bool = False) -> Script:
+    """An error that a gateway sends as a success."""
+    choice = {"index": 0, "message": {"role": "assistant", "content": ""}, "finish_reason": "error"}
+    body = {"choices": [choice | {"error": error}]} if in_choice else {"error": error}
+    return sends(json.dumps(body))
+
+
+def ends_with(reason: str) -> Script:
+    """A valid reply with another finish reason."""
+    return lambda request: Answer(json.dumps(REPLIES[request.question]), finish=reason)
 
 
 def hang(request: Request) -> Answer:
@@ -190,8 +226,17 @@ def only_thought(request: Request) -> Answer:
     return Answer(None, finish="length", thinking_tokens=request.max_tokens or 8192)
 
 
-def fenced(request: Request) -> Answer:
-    return Answer(f"```json\n{json.dumps(REPLIES[request.question], indent=1)}\n```")
+def wrapped(before: str, after: str) -> Script:
+    """A valid reply with something before and after it."""
+    return lambda request: Answer(f"{before}{json.dumps(REPLIES[request.question], indent=1)}{after}")
+
+
+fenced = wrapped("```json\n", "\n```")
+
+
+def given_twice(request: Request) -> Answer:
+    """A valid reply in which one field comes again with another value."""
+    return Answer(json.dumps(REPLIES[request.question])[:-1] + ', "overall_alignment": 1}')
 
 
 def in_prose(request: Request) -> Answer:
@@ -212,6 +257,15 @@ missing_field = changed(notes=...)
 backwards = changed(events_heard=[EVENT | {"onset_s": 0.2, "offset_s": 0.1}])
 beyond_the_clip = changed(events_heard=[EVENT | {"offset_s": 3500}])
 null_though_applicable = changed(temporal_order_match=None)
+
+
+def half_a_pair(request: Request) -> Answer:
+    """A valid reply, but for half a surrogate pair in a text: JSON can hold it, but it is no Unicode."""
+    text = json.dumps(REPLIES[request.question] | {"notes": "\ud83d"}, ensure_ascii=False)
+    return Answer(text)
+
+
+deep_text = says("[" * 100_000)
 empty_text = says("")
 no_content = says(None)
 refused = says(None, refusal="I cannot help with that recording.")

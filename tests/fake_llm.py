@@ -17,6 +17,7 @@ import re
 import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from types import TracebackType
 
@@ -46,6 +47,7 @@ class FakeLlm:
         record: Keep every request taken apart. Without it there is no script: each question gets its
             ready-made reply after ``delay_s``, and only counters are kept.
         processing: How often an uploaded file is still being processed when it is asked for.
+        refusals: Statuses with which uploads are refused, one after another.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class FakeLlm:
         record: bool = True,
         delay_s: float = 0.0,
         processing: int = 1,
+        refusals: Sequence[int] = (),
     ) -> None:
         self.script = script
         self.requests: list[Request] = []
@@ -69,6 +72,7 @@ class FakeLlm:
         self._seen: Counter[str] = Counter()
         self._asked_for: Counter[str] = Counter()
         self._ready_made: dict[tuple[str, str], bytes] = {}
+        self._refusals = list(refusals)
 
     # --- life ------------------------------------------------------------------------------------
 
@@ -148,7 +152,7 @@ class FakeLlm:
         if answer.drop == "before":
             writer.transport.abort()
             return False
-        lines = [f"HTTP/1.1 {status} X", "Content-Type: application/json", f"Content-Length: {len(body)}"]
+        lines = [f"HTTP/1.1 {status} X", f"Content-Type: {answer.kind}", f"Content-Length: {len(body)}"]
         lines += [f"{name}: {value}" for name, value in more.items()]
         head = "\r\n".join([*lines, "", ""]).encode()
         if answer.drop == "middle":
@@ -216,6 +220,11 @@ class FakeLlm:
         """Gemini's resumable upload: ``start`` names the place; ``upload`` brings the bytes, in pieces of
         which the last says ``finalize``."""
         command = headers["x-goog-upload-command"]
+        if command == "start" and self._refusals:
+            status = self._refusals.pop(0)
+            if status == 200:  # no place to upload to
+                return 200, {"X-Goog-Upload-Status": "active"}, b"{}"
+            return status, {}, json.dumps(error_body(GOOGLE, status, "no upload", "REFUSED")).encode()
         if command == "start":
             uri = f"{self.url}/v1beta/files/f{len(self.uploads)}"
             self.uploads[uri] = Audio(headers.get("x-goog-upload-header-content-type", ""), b"", uri)

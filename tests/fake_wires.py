@@ -215,7 +215,8 @@ class Answer:
         error: Body of an error.
         headers: Sent beside the usual ones.
         delay_s: How long the answer takes.
-        page: Sent as the whole body instead of JSON.
+        page: Sent as the whole body instead of JSON, if it is not None.
+        kind: The content type.
         drop: ``before`` closes the connection unanswered, ``middle`` in the middle of the body.
     """
 
@@ -231,14 +232,15 @@ class Answer:
     error: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
     delay_s: float = 0.0
-    page: str = ""
+    page: str | bytes | None = None
+    kind: str = "application/json"
     drop: Literal["", "before", "middle"] = ""
 
 
 def write_answer(answer: Answer, request: Request) -> bytes:
     """The body of a response in the request's wire format."""
-    if answer.page:
-        return answer.page.encode()
+    if answer.page is not None:
+        return answer.page if isinstance(answer.page, bytes) else answer.page.encode()
     if answer.status != 200:
         return json.dumps(answer.error).encode()
     tokens = answer.audio_tokens

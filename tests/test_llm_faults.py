@@ -18,125 +18,12 @@ import fake_answers as fake
 from earwitness.errors import UserError
 from earwitness.ledger import Heard
 from fake_answers import Script, times
+from fake_faults import FAULTS, HEARD, STOPS, Fault, Stop, page
 from fake_llm import FakeLlm
 from fake_wires import Answer, Request
-from judged import KEY, NAMES, VARIABLES, WIRES, heard, items, judge, run
+from judged import KEY, WIRES, heard, items, judge, run
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "faults.md"
-ATTEMPTS = 3
-HEARD = "heard"
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """A row of the table.
-
-    Attributes:
-        what: What the server does, in words; also the caption of the item it does it to.
-        script: The same, for the fake server.
-        status: How the item ends: ``heard``, or the reason for which it is unheard.
-        calls: Calls made about the item, where three attempts are allowed.
-        detail: Words that the record must hold.
-        wires: Where this can happen.
-        timeout_s: How long a reply may take in this row; None for long enough.
-    """
-
-    what: str
-    script: Script
-    status: str
-    calls: int
-    detail: str = ""
-    wires: tuple[str, ...] = WIRES
-    timeout_s: float | None = None
-
-
-ONCE, ALWAYS = "once, then answers", "every time"
-GOOGLE, OPENAI = ("google",), ("openai",)
-
-
-def both(what: str, script: Script, reason: str, detail: str, calls: int, **more: object) -> list[Fault]:
-    """The fault once, which must be got over, and for ever, which must not be."""
-    return [
-        Fault(f"{what}, {ONCE}", times(1, script), HEARD, 2, **more),  # type: ignore[arg-type]
-        Fault(f"{what}, {ALWAYS}", script, reason, calls, detail, **more),  # type: ignore[arg-type]
-    ]
-
-
-FAULTS: list[Fault] = [
-    *both("429 with Retry-After", fake.rate_limited(1), "transport", "429", ATTEMPTS),
-    Fault("429 without Retry-After, twice, then answers", times(2, fake.rate_limited()), HEARD, 3),
-    *both(
-        "429 with RetryInfo in the body", fake.retry_info(0.05), "transport", "429", ATTEMPTS, wires=GOOGLE
-    ),
-    *both("500", fake.server_error, "transport", "500", ATTEMPTS),
-    *both("503", fake.overloaded, "transport", "503", ATTEMPTS),
-    *both("a page of HTML instead of JSON", fake.html, "transport", "", ATTEMPTS),
-    *both("no answer in time", fake.hang, "transport", "1 s", ATTEMPTS, timeout_s=1.0),
-    *both("the connection drops before the answer", fake.dropped, "transport", "", ATTEMPTS),
-    *both("the connection drops in the middle of the answer", fake.dropped_midway, "transport", "", ATTEMPTS),
-    Fault("413, the request is too large", fake.too_large, "too_long", 1, "413"),
-    Fault("400, the model takes no audio", fake.no_audio_support, "unsupported", 1, "Audio input"),
-    *both("JSON cut at the token limit", fake.cut_at_limit, "truncated", "16384 tokens", 2),
-    *both("thinking uses up the token limit, no text", fake.only_thought, "truncated", "16384 tokens", 2),
-    *both("JSON cut short with a normal finish", fake.cut_silently, "invalid", "", 2),
-    Fault("JSON in a code fence", fake.fenced, HEARD, 1),
-    *both("JSON with talk around it", fake.in_prose, "invalid", "", 2),
-    *both("talk without JSON", fake.prose, "invalid", "", 2),
-    *both("JSON of another shape", fake.wrong_shape, "invalid", "events_heard", 2),
-    *both("a field too many", fake.unknown_field, "invalid", "certainty", 2),
-    *both("a field too few", fake.missing_field, "invalid", "notes", 2),
-    *both("an event that ends before it begins", fake.backwards, "invalid", "before it starts", 2),
-    *both("a time beyond the end of the clip", fake.beyond_the_clip, "invalid", "3500", 2),
-    *both(
-        "order applicable, yet its match is null",
-        fake.null_though_applicable,
-        "invalid",
-        "null exactly when",
-        2,
-    ),
-    Fault("times written as MM:SS", fake.clock_times, HEARD, 1),
-    *both("an empty text", fake.empty_text, "invalid", "", 2),
-    *both("no text at all", fake.no_content, "invalid", "", 2),
-    *both("no candidates, or no choices", fake.no_choices, "invalid", "", 2),
-    Fault("a refusal", fake.refused, "refused", 1, "cannot help with that", OPENAI),
-    Fault("finish reason SAFETY", fake.safety, "blocked", 1, "SAFETY", GOOGLE),
-    Fault("finish reason content_filter", fake.content_filter, "blocked", 1, "content_filter", OPENAI),
-    Fault("the prompt is blocked", fake.prompt_blocked, "blocked", 1, "PROHIBITED_CONTENT", GOOGLE),
-    Fault("usage counts 0 audio tokens", fake.unheard_audio, "unsupported", 1, "audio tokens"),
-    Fault("usage does not tell audio from text", fake.no_audio_detail, HEARD, 1),
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """A fault that every further call would meet too: the run stops, and says what to do."""
-
-    what: str
-    script: Script
-    named: Callable[[str], str]
-    wires: tuple[str, ...] = WIRES
-
-
-def _variable(wire: str) -> str:
-    return VARIABLES[wire]
-
-
-def _model(wire: str) -> str:
-    return NAMES[wire].partition(":")[2]
-
-
-def _quota(wire: str) -> str:
-    return "quota"
-
-
-STOPS = [
-    Stop("401, the key is wrong", fake.wrong_key, _variable),
-    Stop("400 with API_KEY_INVALID", fake.invalid_key, _variable, GOOGLE),
-    Stop("403, not permitted", fake.not_permitted, _variable),
-    Stop("404, no such model", fake.no_model, _model),
-    Stop("429 with insufficient_quota", fake.no_money, _quota, OPENAI),
-]
-
 SOUND = "no fault: item "
 """Captions of the items to which nothing happens."""
 
@@ -326,58 +213,6 @@ def test_what_a_failed_reply_cost_is_kept(wire: str, tmp_path: Path) -> None:
 
 def _alignment() -> Request:
     return Request("google", "", "", {}, b"", {}, 0.0, schema={"temporal_order_match": 1})
-
-
-# --- the page --------------------------------------------------------------------------------------
-
-
-def page() -> str:
-    """docs/faults.md, from the table."""
-    rows = [
-        f"| {f.what} | {_wires(f.wires)} | {_status(f.status)} | {f.calls} | {f.detail or '–'} |"
-        for f in FAULTS
-    ]
-    stops = [f"| {s.what} | {_wires(s.wires)} | {_named(s)} |" for s in STOPS]
-    return "\n".join([HEAD, *rows, STOPPED, *stops, ""])
-
-
-def _wires(wires: tuple[str, ...]) -> str:
-    return {WIRES: "both", GOOGLE: "Gemini", OPENAI: "OpenAI"}[wires]
-
-
-def _status(status: str) -> str:
-    return status if status == HEARD else f"unheard: `{status}`"
-
-
-def _named(stop: Stop) -> str:
-    if stop.named is _variable:
-        return "the variable that holds the key"
-    return "the model" if stop.named is _model else "the quota"
-
-
-HEAD = f"""\
-# What happens when a judge's server fails
-
-Written from the table in `tests/test_llm_faults.py`, which runs every row against a server on loopback that
-speaks Gemini's and OpenAI's wire formats, through the real provider clients. No real provider was reachable
-when this was built: how theirs fail is taken from their documentation and from public reports.
-
-An item that is `heard` has a reply; an unheard one has a reason and never a number. Items in `transport` are
-asked again by the next run, the others only with `--retry`. `calls` are those made about the one item where
-{ATTEMPTS} attempts are allowed (the default is more, see `LlmOptions`); other items are heard as if nothing
-had happened. Waits that the server asks for are kept. A reply cut at the limit is asked for once more with a
-larger one and is never completed; a reply that does not fit its question is asked for once more with the
-fault named.
-
-| the server answers | wire | the item is | calls | the record names |
-|---|---|---|---|---|"""
-
-STOPPED = """
-These stop the run, since every further call would end alike. What was heard is kept, and the same command
-goes on once the fault is put right. Keys are never shown.
-
-| the server answers | wire | the error names |
-|---|---|---|"""
 
 
 def test_the_page_says_what_the_table_says() -> None:

@@ -319,12 +319,13 @@ def test_budget_stops(wire: str, tmp_path: Path) -> None:
     """No call is made that would exceed the budget; what was heard is kept, and more money goes on."""
     captions = [f"a dog barks {number} times" for number in range(12)]
     found = items(tmp_path, captions)
-    with FakeLlm() as server, judge(server, wire, price=(10.0, 100.0, 10.0), in_flight=4) as listener:
+    with FakeLlm() as server, judge(server, wire, price=(1.0, 1000.0, 1.0), in_flight=4) as listener:
         run(tmp_path / "pilot", found[:1], listener)
         each = _spent(tmp_path / "pilot")
         assert each > 0
         server.requests.clear()
-        budget = _expected(listener) * 3.5 + 2 * each
+        budget = 5.5 * each
+        assert budget > _expected(listener)
         counts = run(tmp_path / "run", found, listener, max_cost_usd=budget)
         asked = len(server.requests)
         assert 3 <= asked < 12
