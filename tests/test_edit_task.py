@@ -163,6 +163,8 @@ def test_a_judge_swayed_by_the_order_of_the_clips_is_told_apart(tmp_path: Path) 
     assert item["exchange_flip_excess"] == 1.0
     assert item["exchange_excess"] == item["exchange_difference"] == 3.5
     assert item["edit_success"] == 5.0  # exchanged hearings do not enter the marks
+    directions = {spec.name: spec.better for spec in result.summary.specs}
+    assert directions["exchange_excess"] == directions["exchange_flip_excess"] == 0  # ideal is 0, not least
     (note,) = [note for note in result.summary.notes if "exchanged" in note]
     assert "6 items kept their majority verdict in 0.0%" in note
     assert "+100.0% flips and +3.50 marks" in note
