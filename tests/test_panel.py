@@ -139,7 +139,7 @@ def test_runs_that_merely_lie_together_are_no_panel_and_an_interrupted_panel_is_
         rebuild(tmp_path / "mine", FEW)
     panel("order", path, run=tmp_path / "run", listener=names, options=FEW)
     first = tmp_path / "run" / agreement.slug(names[0])
-    shutil.copytree(first, tmp_path / "run" / "scripted-2")  # the user's own copy beside the panel's runs
+    shutil.copytree(first, tmp_path / "run" / "mine")  # the user's own copy beside the panel's runs
     assert len(agreement.runs_of(tmp_path / "run")) == 2
     stopped = tmp_path / "stopped"
     shutil.copytree(first, stopped / first.name, ignore=shutil.ignore_patterns("index.html"))
@@ -162,8 +162,14 @@ def test_systems_are_ranked_against_each_other_by_one_quantity_alone(tmp_path: P
     assert sorted(metrics) == ["", "", "Joint"]
     for pair in found["pairs"]:
         assert pair["ranks"]["systems"] == (3 if pair["metric"] else 0)
-    (apart,) = [note for note in found["notes"] if "No two listeners" in note]
-    assert "Others kept (others_kept)" in apart
+    apart, shared = (
+        [note for note in found["notes"] if who in note] for who in ("No two listeners", "Only scripted")
+    )
+    assert len(apart) == len(shared) == 1  # one sentence each, whatever the number of metrics
+    assert "Others kept (others_kept)" in apart[0]
+    assert "Joint (joint_success)" in shared[0]
+    assert next(one for one in found["measured"] if one["name"] == "verdict")["alpha"]["items"] == 6
+    assert sum("kinds of verdict" in note for note in found["notes"]) == 1
     said = (tmp_path / "run" / "agreement.md").read_text(encoding="utf-8")
     heads = [line for line in said.splitlines() if line.startswith("| System |")]
     assert len(heads) == 2

@@ -21,6 +21,7 @@ from typing import Any
 
 from earwitness.errors import UserError
 from earwitness.ledger import Ledger
+from earwitness.listeners.scripted import Scripted
 from earwitness.report import build, page, tables
 from earwitness.report.cells import one_line
 from earwitness.report.files import whole, write_text
@@ -123,9 +124,9 @@ def _members(folder: Path) -> tuple[dict[str, Path], bool]:
             with Ledger.read(one / "ledger.sqlite") as ledger:
                 meta = ledger.meta()
             listener = str(meta.get("listener", {}).get("name", ""))
-            # A scripted listener's name is without its file, which the folder's hash stands for.
-            hashed = re.fullmatch(re.escape(listener.partition(":")[0]) + r"-.+-[0-9a-f]{6}", one.name)
-            if listener and (one.name == slug(listener) or hashed):
+            # A scripted listener's own name leaves out the script that its folder is called after.
+            script = listener == Scripted.name and one.name.startswith(f"{Scripted.name}-")
+            if listener and (one.name == slug(listener) or script):
                 found[one] = listener
                 together = together or bool(_SEVERAL.search(meta["command"]))
     names = list(found.values())
@@ -222,14 +223,15 @@ def of_runs(heard: Sequence[_Heard], options: build.Options) -> Agreement:
         return Measured(name, title, level, found)
 
     results = []
-    judging = [one for one in heard if _vocabulary(one) == _vocabulary(heard[0])]
-    if _vocabulary(heard[0]) and len(judging) > 1:
+    kinds = [_vocabulary(one) for one in heard]
+    kind = max(kinds, key=kinds.count)
+    judging = [one for one in heard if _vocabulary(one) == kind]
+    if kind and len(judging) > 1:
         results.append(measured(VERDICT, "Verdict", "nominal", [one.verdicts for one in judging]))
     shared, notes = _shared(heard)
     if len(judging) < len(heard):
-        notes.insert(
-            0, "Not all listeners give the same kinds of verdict; those of the first's kind are compared."
-        )
+        who = f"those of {_and([one.name for one in judging])}" if len(judging) > 1 else "none"
+        notes.insert(0, f"Listeners give different kinds of verdict: {who} are compared.")
     for spec in shared:
         given = [one.values.get(spec.name, {}) for one in heard if _measures(one, spec)]
         results.append(measured(spec.name, spec.title, "nominal" if spec.rate else "interval", given))
@@ -244,7 +246,7 @@ def _vocabulary(one: _Heard) -> frozenset[str]:
 def _shared(heard: Sequence[_Heard]) -> tuple[list[MetricSpec], list[str]]:
     """Metrics that two or more listeners measure on one scale, and notes on those they do not."""
     found: list[MetricSpec] = []
-    notes, apart = [], []
+    partly: dict[tuple[str, ...], list[str]] = {}
     wanted: dict[str, None] = {}
     for one in heard:
         measures = one.summary.measures
@@ -254,18 +256,16 @@ def _shared(heard: Sequence[_Heard]) -> tuple[list[MetricSpec], list[str]]:
         if not specs:  # a count, not a metric
             continue
         best = max(specs, key=lambda spec: sum(other.scale == spec.scale for other in specs))
-        alike = sum(_measures(one, best) for one in heard)
-        if alike > 1:
+        alike = tuple(one.name for one in heard if _measures(one, best))
+        if len(alike) > 1:
             found.append(best)
-        if 1 < alike < len(heard):
-            notes.append(
-                f"{best.title} ({name}) is compared between the {alike} of {len(heard)} listeners that "
-                "measure it on one scale."
-            )
-        elif alike < 2:
-            apart.append(f"{best.title} ({name})")
-    if apart:
-        notes.append(f"No two listeners measure these on one scale, so they are not compared: {_and(apart)}.")
+        if len(alike) < len(heard):
+            partly.setdefault(alike if len(alike) > 1 else (), []).append(f"{best.title} ({name})")
+    notes = []
+    for names, metrics in partly.items():
+        who = f"Only {_and(names)}" if names else "No two listeners"
+        what = "they alone are compared on" if names else "nobody is compared on"
+        notes.append(f"{who} measure these on one scale, so {what} them: {_and(metrics)}.")
     return found, notes
 
 
@@ -364,8 +364,12 @@ def _pair_sentences(found: Agreement) -> list[str]:
                 f"Spearman {pair.ranks.spearman:.2f}, Kendall tau-b {pair.ranks.kendall:.2f}"
             )
         said.append(f"{verdicts}; {order}.")
-    undefined = [f"{one.title}: {one.alpha.reason}." for one in found.measured if one.alpha.reason]
-    return [one_line(text) for text in (*said, *undefined)]
+    undefined: dict[str, list[str]] = {}
+    for one in found.measured:
+        if one.alpha.reason:
+            undefined.setdefault(one.alpha.reason, []).append(one.title)
+    said += (f"{_and(titles)}: {reason}." for reason, titles in undefined.items())
+    return [one_line(text) for text in said]
 
 
 def _markdown(heard: Sequence[_Heard], found: Agreement) -> str:
