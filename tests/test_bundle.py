@@ -208,6 +208,13 @@ def test_a_system_that_is_only_called_like_a_baseline_is_hidden(tmp_path: Path) 
     assert not any("identity" in path.name for path in (tmp_path / "out").rglob("*"))
 
 
+def test_a_baseline_keeps_its_name_where_its_sound_is_of_a_sample_left_out(tmp_path: Path) -> None:
+    edit_run(tmp_path, ["AUDIT", "SDEdit"], n=5, baselines=True, limit=1)
+    bundle(tmp_path / "run", tmp_path / "out", anonymous=True, options=FEW)
+    systems = {row["system"] for row in table(tmp_path / "out" / "items.csv")}
+    assert systems == {"System A", "System B", "identity", "unrelated"}
+
+
 def test_a_target_that_cannot_be_replaced_is_refused_and_the_parent_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

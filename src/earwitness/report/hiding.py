@@ -22,7 +22,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from earwitness.tasks.edit_sources import BASELINES
+from earwitness.tasks.edit_sources import BASELINES, IDENTITY
 from earwitness.tasks.rows import ItemRow
 
 NAME, PATH, ADDRESS = "[name]", "[path]", "[address]"
@@ -33,13 +33,17 @@ _PATH = re.compile(r"(?<![\w.:/\\-])(?:/[^\s/'\",;:()]+){2,}/?|\b[A-Za-z]:\\[^\s
 _TEXTS = (".csv", ".css", ".html", ".js", ".json", ".jsonl", ".md", ".svg", ".tex", ".tsv", ".txt")
 
 _ORDINARY = (
-    "added all any audio base baseline best both case changed clip clips control default detector edit "
-    "edited edits end error errors event events fast file files first full good half heard high "
-    "identity item items judge kind label labels large left level listener long low main mean method "
-    "mix model name new none normal note notes old one order ours output page pair pairs plain prompt "
-    "random rate reference removed reply reverse reversed right run same sample samples second set "
-    "short simple small sound sounds source start system systems table task test text time tiny tone "
-    "tuned two unrelated verdict version wrong zero"
+    "added all any audio bad base baseline best both bound caption captions case changed clip clips "
+    "control default detector down early edit edited edits end error errors event events exchange "
+    "failed false fast few file files first free full good ground half heard high identity input "
+    "instruct instruction item items joint judge kept kind label labels large last late left level "
+    "light listener long low lower main max mean median method mix model music name natural naturalness "
+    "new noise none normal note notes null old one open order ordered original other others ours output "
+    "outside page pair pairs plain preservation pro prompt public random rate real reference removed "
+    "reply result results reverse reversed right run same sample samples second set short silence "
+    "simple single small sound sounds source speech start strong success swap system systems table "
+    "target task test text three tie time timing tiny tone true truth tuned two unknown unordered "
+    "unrelated verdict version whole with without wrong yes zero"
 )
 ORDINARY = frozenset(_ORDINARY.split())
 """Words that stand in reports for other reasons and that systems are called by all the same."""
@@ -55,10 +59,12 @@ def aliases(systems: Iterable[str], secret: bytes) -> dict[str, str]:
 
 
 def baselines(rows: Sequence[ItemRow]) -> list[str]:
-    """The systems whose names are no secret: called as baselines are, and handing back source clips alone."""
-    sources = {row.source.audio for row in rows if row.source}
-    own = {row.system for row in rows if row.audio not in sources}
-    return [name for name in BASELINES if name not in own and any(row.system == name for row in rows)]
+    """The systems whose names are no secret: ``identity``, where it hands back the source files themselves,
+    and what comes with it. A user's own system of such a name does not."""
+    unchanged = [row.source is not None and row.audio == row.source.audio for row in rows
+                 if row.system == IDENTITY]  # fmt: skip
+    there = {row.system for row in rows}
+    return [name for name in BASELINES if name in there] if unchanged and all(unchanged) else []
 
 
 def _letters(number: int) -> str:
