@@ -29,7 +29,7 @@ from earwitness.questions.base import Question
 
 __all__ = ["Llm", "LlmOptions"]
 
-CODE_VERSION = "1"
+CODE_VERSION = "2"
 """Changed whenever the same call would be asked, or its answer read, in another way."""
 
 MIN_S, MAX_S = 0.1, 600.0

@@ -122,7 +122,7 @@ class Asker:
         try:
             self._model = open_model(provider, model, options, key, self._client)
         except (ClientRefusal, GoogleAuthError, ValueError) as fault:
-            raise self._refusal(fault) from fault
+            raise self._refusal(fault) from None
         quiet_clients()
         self._sender = Sender(options, secrets)
         self._uploads = Uploads(self._model, self._sender)

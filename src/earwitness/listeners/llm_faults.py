@@ -97,7 +97,7 @@ def in_words(fault: ModelAPIError | TimeoutError, options: LlmOptions, secrets: 
     if isinstance(fault, TimeoutError):
         return f"no answer within {options.timeout_s:g} s"
     if isinstance(fault, ModelHTTPError):
-        words = f"{fault.status_code}: {_message(fault.body) or 'no message'}"
+        words = f"{fault.status_code}: {message_in(fault.body) or 'no message'}"
     else:
         root = _root(fault)
         ours = isinstance(root, NotTheFormat | Redirected)
@@ -112,14 +112,14 @@ def _root(fault: BaseException) -> BaseException:
     return fault
 
 
-def _message(body: object) -> str:
+def message_in(body: object) -> str:
     """The message in an error's body: providers put it in different places."""
     if isinstance(body, Mapping):
         found: Mapping[str, Any] = body
         for key in ("error", "message", "detail"):
             if found.get(key):
-                return _message(found[key])
+                return message_in(found[key])
         return json.dumps(dict(found), default=str)
     if isinstance(body, list | tuple):
-        return "; ".join(_message(one) for one in body)
+        return "; ".join(message_in(one) for one in body)
     return "" if body is None else str(body)

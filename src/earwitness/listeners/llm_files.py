@@ -17,7 +17,7 @@ from pydantic_ai.exceptions import ModelAPIError, ModelConnectionError, ModelHTT
 from pydantic_ai.messages import UploadedFile
 from pydantic_ai.models import Model
 
-from earwitness.listeners.llm_faults import Failed
+from earwitness.listeners.llm_faults import Failed, message_in
 from earwitness.listeners.llm_http import NotTheFormat
 from earwitness.listeners.llm_models import not_the_format
 from earwitness.listeners.llm_send import Answered, Sender
@@ -53,7 +53,9 @@ class Uploads:
                         "too_long", "the clip does not go inline, and the server has no Files API"
                     ) from None
                 if fault.status_code == 403:
-                    raise Failed("unsupported", f"the server takes no uploads: 403: {fault.body}") from None
+                    raise Failed(
+                        "unsupported", f"the server takes no uploads: 403: {message_in(fault.body)}"
+                    ) from None
                 raise
 
         try:
