@@ -214,3 +214,13 @@ def run(*words: object) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-m", "earwitness", *map(str, words)],
         capture_output=True, text=True, timeout=300, check=False, env=os.environ.copy(),
     )  # fmt: skip
+
+
+def test_a_judge_that_tells_nothing_apart_is_said_to(tmp_path: Path) -> None:
+    with FakeLlm() as server:  # it gives every clip, caption and edit the same marks
+        order = earwitness.judge("order", clips(tmp_path / "o"), run=tmp_path / "a", **how(server, "openai"))
+        edit = earwitness.judge(
+            "edit", edits(tmp_path / "e"), run=tmp_path / "b", baselines=True, **how(server, "openai")
+        )
+    assert any("tells one order from the other" in note for note in order.summary.notes)
+    assert any("not above that of the baseline identity" in note for note in edit.summary.notes)

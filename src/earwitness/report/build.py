@@ -15,7 +15,7 @@ from earwitness.runner import COST
 from earwitness.tasks import independence, label, settings
 from earwitness.tasks.rows import ItemRow, Summary
 from earwitness.tasks.summary import summarise
-from earwitness.tasks.task import Hearer, Task
+from earwitness.tasks.task import BLIND, Hearer, Task
 
 Progress = Callable[[int, int], None]
 
@@ -123,7 +123,7 @@ def write(folder: Path, run: Run, options: Options, progress: Progress | None = 
     """
     extra: dict[str, None] = {}
     summary = summary_of(run, _noting(run.rows(), extra), options)
-    facts = _facts(run, options, summary.listener)
+    facts = _facts(run, options, summary.listener if run.hearer.detector else run.hearer.name)
     with whole(folder / "summary.json") as part:
         tables.write_json(part, tables.summary_json(summary))
     write_text(folder / "summary.csv", tables.summary_csv(summary))
@@ -153,6 +153,13 @@ def write(folder: Path, run: Run, options: Options, progress: Progress | None = 
     return summary
 
 
+def _way(hearer: Hearer) -> str:
+    """What sets this run apart from the listener's usual way, to stand beside its name."""
+    if hearer.unclaimed:
+        return " (unclaimed labels too)"
+    return " (asked blind)" if hearer.ask == BLIND and not hearer.detector else ""
+
+
 def summary_of(run: Run, rows: Iterable[ItemRow], options: Options) -> Summary:
     """Systems, comparisons and notes of a run, from its rows."""
     meta, hearer = run.meta, run.hearer
@@ -161,7 +168,7 @@ def summary_of(run: Run, rows: Iterable[ItemRow], options: Options) -> Summary:
         rows,
         run.task.measures(hearer),
         task=run.task.name,
-        listener=hearer.name + (" (unclaimed labels too)" if hearer.unclaimed else ""),
+        listener=hearer.name + _way(hearer),
         measured=meta["measured"],
         manifest_notes=[*meta["notes"], *independence.warnings(hearer.name, encoder)],
         unclaimed=hearer.unclaimed,

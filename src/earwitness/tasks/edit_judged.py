@@ -79,7 +79,7 @@ def measures(swap: bool) -> Measures:
         cluster=CLUSTER,
         hearing="It is a judge: it hears the source and the edited clip and reads what the edit was to do.",
         baselines=BASELINES,
-        remarks=_remarks if swap else lambda systems: (),
+        remarks=lambda systems: [*_baseline_remarks(systems), *(_remarks(systems) if swap else ())],
     )
 
 
@@ -130,6 +130,23 @@ def _why(usual: Sequence[Heard], first: Sequence[str], means: Mapping[str, float
         told = f"tie of {' and '.join(first)}; {told}"
     notes = next(h.reply["notes"] for h in usual if h.reply["verdict"] == first[0]).strip()
     return f"{told}; {notes}" if notes else told
+
+
+def _baseline_remarks(systems: Sequence[SystemRow]) -> list[str]:
+    """Says which systems a judge does not put above the baselines, which cannot have edited anything."""
+    joint = {
+        row.system: value for row in systems if (value := row.metrics["joint_success"].value) is not None
+    }
+    notes = []
+    for baseline in BASELINES:
+        floor = joint.get(baseline, -1.0)
+        level = [name for name, value in joint.items() if name not in BASELINES and value <= floor]
+        if level:
+            notes.append(
+                f"Joint success is not above that of the baseline {baseline}: {', '.join(level)}. Either "
+                "these systems do no better, or the judge does not hear what it is asked about."
+            )
+    return notes
 
 
 def _remarks(systems: Sequence[SystemRow]) -> list[str]:

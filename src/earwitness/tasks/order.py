@@ -196,7 +196,7 @@ KIND_MEANINGS = {
     order.MISSING: "a sound the caption asks for was not heard",
     order.REVERSED: "the sounds were heard in another order",
     order.OVERLAPPED: "the sounds start too close together to tell their order",
-    order.UNCLEAR: "the listener gave no clear order",
+    order.UNCLEAR: "no clear order, or a judge that did not prefer the caption to its reversal",
 }
 
 
@@ -212,7 +212,7 @@ def measures(hearer: Hearer) -> Measures:
         kinds=KIND_MEANINGS,
         cluster="a pair of prompts, or one caption",
         hearing=DETECTING if hearer.detector else _JUDGING,
-        remarks=_remarks if hearer.detector else lambda systems: (),
+        remarks=_remarks if hearer.detector else _judge_remarks,
     )
 
 
@@ -226,6 +226,18 @@ def _remarks(systems: Sequence[SystemRow]) -> Sequence[str]:
     return [
         "Nothing could be scored. `earwitness prompts check` says which captions the listener can judge; "
         "--unclaimed judges those too whose sounds it does not claim to know."
+    ]
+
+
+def _judge_remarks(systems: Sequence[SystemRow]) -> Sequence[str]:
+    """Says when a judge could not be telling a caption from its reversal."""
+    level = [row.system for row in systems if row.metrics["alignment_tie"].value == 1.0]
+    if not level:
+        return ()
+    return [
+        "The judge gave caption and reversal the same alignment for every clip of "
+        f"{', '.join(level)}: TOA is 0 there whatever the clips' order, since nothing shows that the judge "
+        "tells one order from the other."
     ]
 
 
