@@ -17,10 +17,10 @@ from rich.console import Console
 from earwitness.errors import UserError
 from earwitness.report import protocol, terminal
 from earwitness.report.cells import csv_rows, one_line, safe
+from earwitness.report.latex import latex
 from earwitness.report.replies import COLUMNS, write_replies
 from earwitness.report.tables import (
     TableOptions,
-    latex,
     markdown,
     sentence,
     summary_csv,

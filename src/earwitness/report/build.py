@@ -8,7 +8,7 @@ from typing import Any
 from earwitness import tasks
 from earwitness.errors import UserError
 from earwitness.ledger import Ledger
-from earwitness.report import figures, labels, page, protocol, replies, tables
+from earwitness.report import figures, labels, latex, page, protocol, replies, tables
 from earwitness.report.files import whole, write_text
 from earwitness.report.items_csv import extra_columns, write_items
 from earwitness.runner import COST
@@ -130,7 +130,7 @@ def write(folder: Path, run: Run, options: Options, progress: Progress | None = 
     (folder / "tables").mkdir(exist_ok=True)
     table = folder / "tables" / summary.task
     write_text(table.with_suffix(".md"), tables.markdown(summary, options.table))
-    write_text(table.with_suffix(".tex"), tables.latex(summary, options.table))
+    write_text(table.with_suffix(".tex"), latex.latex(summary, options.table))
     figures.write_figures(summary, folder / "figures", options.table.names)
     write_text(folder / "protocol.md", protocol.paragraph(summary, facts))
     with whole(folder / "run.json") as part:

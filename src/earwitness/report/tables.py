@@ -1,4 +1,4 @@
-"""The summary as JSON, CSV, markdown and LaTeX.
+"""The summary as JSON, CSV and markdown (LaTeX: report.latex).
 
 Conventions
 -----------
@@ -313,7 +313,8 @@ def _metric_column(
     return spec.title + (" (%)" if percent or spec.percent else ""), cells
 
 
-def _caption(summary: Summary, options: TableOptions) -> str:
+def caption(summary: Summary, options: TableOptions) -> str:
+    """The user's caption, or one that names task and listener."""
     usual = f"The {summary.task} task, heard by {summary.listener}"
     if options.interval != "none":
         usual += "; confidence intervals in brackets"
@@ -327,7 +328,7 @@ def markdown(summary: Summary, options: TableOptions) -> str:
         UserError: As :func:`grid`.
     """
     table = grid(summary, options)
-    lines = [markdown_text(_caption(summary, options)), ""]
+    lines = [markdown_text(caption(summary, options)), ""]
     lines.append("| " + " | ".join(markdown_text(head) for head in table.heads) + " |")
     lines.append("|:--" + "|--:" * (len(table.heads) - 1) + "|")
     for row, name, cells in zip(table.systems, table.names, table.cells, strict=True):
@@ -335,7 +336,7 @@ def markdown(summary: Summary, options: TableOptions) -> str:
         lines.append("| " + " | ".join([first, *map(_markdown_cell, cells)]) + " |")
     if any(map(low_coverage, table.systems)):
         lines += ["", f"† {LOW_COVERAGE_NOTE}"]
-    if _has_parts(table):
+    if has_parts(table):
         lines += ["", PART_NOTE]
     return "\n".join(lines) + "\n"
 
@@ -346,74 +347,11 @@ def _markdown_cell(cell: Cell) -> str:
     return " ".join(filter(None, [value, interval, cell.part]))
 
 
-def _has_parts(table: Grid) -> bool:
+def has_parts(table: Grid) -> bool:
+    """Whether any value rests on part of the scored items."""
     return any(cell.part for cells in table.cells for cell in cells)
 
 
 def markdown_text(text: str) -> str:
     """Plain text as markdown that shows just that text, also within a table."""
     return re.sub(r"([\\`*_\[\]<>|~$&#])", r"\\\1", one_line(text))
-
-
-_LATEX = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
-    "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
-    ">": r"\textgreater{}", "|": r"\textbar{}", "`": r"\textasciigrave{}",
-}  # fmt: skip
-
-
-def latex_text(text: str) -> str:
-    """Plain text as LaTeX that shows just that text; letters beyond ASCII stay as they are."""
-    escaped = "".join(_LATEX.get(c, c) for c in one_line(text))
-    escaped = re.sub(r"([-',])(?=\1)", r"\1{}", escaped)  # fonts would join two of them into one character
-    # a row break or rule before a bracket or star would take it for its own argument
-    return "{}" + escaped if escaped.startswith(("[", "*")) else escaped
-
-
-def latex(summary: Summary, options: TableOptions) -> str:
-    """The table as LaTeX for booktabs, everything from outside escaped.
-
-    Raises:
-        UserError: As :func:`grid`, or if the label has a character that LaTeX cannot take in one.
-    """
-    label = options.label or f"tab:{summary.task}"
-    if not re.fullmatch(r"[\w:.+/-]+", label, re.ASCII):
-        raise UserError(f"{label!r} is no LaTeX label.", "Use letters, digits and any of : . + / _ - in it.")
-    table = grid(summary, options)
-    rows = [" & ".join(latex_text(head) for head in table.heads) + r" \\", r"\midrule"]
-    for row, name, cells in zip(table.systems, table.names, table.cells, strict=True):
-        first = latex_text(name) + (r"$^{\dagger}$" if low_coverage(row) else "")
-        rows.append(" & ".join([first, *(_latex_cell(cell, options) for cell in cells)]) + r" \\")
-    notes = []
-    if any(map(low_coverage, table.systems)):
-        notes.append("$^{\\dagger}$" + latex_text(LOW_COVERAGE_NOTE))
-    if _has_parts(table):
-        notes.append(latex_text(PART_NOTE))
-    lines = [
-        r"% needs \usepackage{booktabs}",
-        r"\begin{table}[t]",
-        r"\centering",
-        rf"\caption{{{latex_text(_caption(summary, options))}}}",
-        rf"\label{{{label}}}",
-        rf"\begin{{tabular}}{{l{'r' * (len(table.heads) - 1)}}}",
-        r"\toprule",
-        *rows,
-        r"\bottomrule",
-        r"\end{tabular}",
-        *(rf"\par\smallskip{{\footnotesize {note}}}" for note in notes),
-        r"\end{table}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _latex_cell(cell: Cell, options: TableOptions) -> str:
-    value, low, high = (
-        NONE if text == NONE else text.replace("-", "$-$") for text in (cell.text, cell.low, cell.high)
-    )
-    if cell.best:
-        value = rf"\textbf{{{value}}}"
-    if low and options.interval == "subscript":
-        value += rf"$_{{[{cell.low}, {cell.high}]}}$"
-    elif low:
-        value += f" [{low}, {high}]"
-    return rf"{value} {{\footnotesize {cell.part}}}" if cell.part else value

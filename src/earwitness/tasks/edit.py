@@ -101,7 +101,7 @@ def _row(stored: StoredItem, heard: Sequence[Heard], hearer: Hearer) -> ItemRow:
     else:
         first = usual[0].reply if usual else {}
         source, edited = _events(first, "source_events"), _events(first, "edited_events")
-    row = _base(stored, source, edited)
+    row = _base(stored, hearer, source, edited)
     if fault := not_asked(item, hearer):
         return ItemRow(**row, status=NOT_APPLICABLE, reason=fault, detail=fault, verdict=NOT_APPLICABLE)
     missing = not usual
@@ -123,17 +123,16 @@ def _row(stored: StoredItem, heard: Sequence[Heard], hearer: Hearer) -> ItemRow:
     )
 
 
-def _base(stored: StoredItem, source: tuple[Event, ...], edited: tuple[Event, ...]) -> dict[str, Any]:
+def _base(
+    stored: StoredItem, hearer: Hearer, source: tuple[Event, ...], edited: tuple[Event, ...]
+) -> dict[str, Any]:
     """What an item's row holds whatever its score is."""
     item, files = stored.item, stored.files
     facts = files[SOURCE].facts if SOURCE in files else {}
-    targets = edit_targets.of_item(item)
-    texts = {
-        "Instruction": item.instruction,
-        "Source caption": item.source_caption,
-        "To bring in": ", ".join(targets.added),
-        "To take away": ", ".join(targets.removed),
-    }
+    texts = {"Instruction": item.instruction, "Source caption": item.source_caption}
+    if hearer.detector:  # a judge is told no more than the above
+        targets = edit_targets.of_item(item)
+        texts |= {"To bring in": ", ".join(targets.added), "To take away": ", ".join(targets.removed)}
     return {
         "item_id": stored.item_id,
         "system": item.system,
