@@ -101,7 +101,7 @@ def print_panel(panel: "Panel", names: Mapping[str, str]) -> None:
     for result in panel.results.values():
         print_result(result, names)
     said = (panel.folder / "agreement.md").read_text(encoding="utf-8")
-    typer.echo("\n" + re.sub(r"\\(?=[^\w\s])", "", said))  # markdown's escapes are not for a terminal
+    typer.echo("\n" + re.sub(r"\\(?=[^a-zA-Z0-9\s])", "", said))  # markdown's escapes are not for a terminal
     _say_page(panel.folder)
 
 

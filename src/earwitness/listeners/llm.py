@@ -166,6 +166,7 @@ class Llm:
                         background.drop_unsent()
                 elif answer is not None:
                     yield key, answer
+                background.free()  # only now that the caller has kept it: a kill loses in_flight at most
         if fault is not None:
             raise fault
 

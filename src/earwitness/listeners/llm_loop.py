@@ -20,7 +20,8 @@ class Background:
     """Runs an asker in a thread of its own; leaving the context cancels what is under way and ends it.
 
     Args:
-        in_flight: Most calls under way at a time; further ones wait in the order in which they came.
+        in_flight: Most calls at a time that are under way or whose answer the caller has not yet dealt with
+            (see :meth:`free`); further ones wait in the order in which they came.
 
     Attributes:
         done: What became of every call that was submitted, in the order in which that was known.
@@ -48,6 +49,10 @@ class Background:
     def submit(self, key: str, question: Question, texts: Mapping[str, str], sounds: Sequence[Sound]) -> None:
         self._loop.call_soon_threadsafe(self._begin, key, question, texts, sounds)
 
+    def free(self) -> None:
+        """Say that an answer was dealt with, so that the next call may go out."""
+        self._loop.call_soon_threadsafe(self._places.release)
+
     def drop_unsent(self) -> None:
         """Give up calls that wait for their turn or for another attempt; those sent are paid for."""
         self._loop.call_soon_threadsafe(self._drop_unsent)
@@ -69,8 +74,8 @@ class Background:
     async def _ask(
         self, key: str, question: Question, texts: Mapping[str, str], sounds: Sequence[Sound]
     ) -> Hearing | Unheard:
-        async with self._places:
-            return await self._asker.ask(key, question, texts, sounds)
+        await self._places.acquire()  # given back by the caller, once the answer is safe
+        return await self._asker.ask(key, question, texts, sounds)
 
     def _ended(self, key: str, task: asyncio.Task[Hearing | Unheard]) -> None:
         self._tasks.discard(task)
