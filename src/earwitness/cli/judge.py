@@ -119,6 +119,8 @@ def _judge(task: str, given: Mapping[str, Any]) -> None:
         show.print_panel(panel, names)
     else:
         show.print_result(results[0], names)
+        if task == "label":
+            typer.echo(f"Descriptions as CSV, JSONL, AudioFolder, DCASE and Audacity files: {out / 'labels'}")
         if bundle is not None:
             count = clips.bundle_clips(out, bundle, ordered_only=given["ordered_only"])
             typer.echo(f"Packed {count} clips with their descriptions: {bundle.absolute()}")
