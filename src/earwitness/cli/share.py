@@ -99,9 +99,11 @@ def _table(title: str, rows: "Sequence[Sequence[str]]") -> "Table":
     from earwitness.report.cells import one_line
 
     heads, *rest = rows
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in heads:
-        table.add_column(Text(head), overflow="fold")
+    table = Table(
+        title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True
+    )
+    for head in heads:  # a head may fold between its words, not within one
+        table.add_column(Text(head), overflow="fold", min_width=max(map(len, head.split()), default=0))
     for row in rest:
         table.add_row(*(Text(one_line(cell)) for cell in row))
     return table
