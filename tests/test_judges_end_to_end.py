@@ -224,3 +224,12 @@ def test_a_judge_that_tells_nothing_apart_is_said_to(tmp_path: Path) -> None:
         )
     assert any("tells one order from the other" in note for note in order.summary.notes)
     assert any("not above that of the baseline identity" in note for note in edit.summary.notes)
+
+
+def test_an_estimate_reads_a_run_folder_of_any_name(tmp_path: Path) -> None:
+    path, folder = clips(tmp_path, 1), tmp_path / "run #1? 50%25"
+    with FakeLlm() as server:
+        given = how(server, "openai", repeats=1)
+        earwitness.judge("order", path, run=folder, **given)
+        [rest] = earwitness.estimate("order", path, run=folder, **given)
+    assert rest.calls == 0

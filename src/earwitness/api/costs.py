@@ -5,7 +5,6 @@ answers nothing and adds up what each call should cost. So clips that nobody cou
 and what is already in the run are counted as the run itself would count them.
 """
 
-import sqlite3
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +15,7 @@ from typing import Any
 from earwitness.api.request import Request
 from earwitness.api.runs import Progress, hear
 from earwitness.errors import UserError
-from earwitness.ledger import Ledger
+from earwitness.ledger import Ledger, schema
 from earwitness.listeners.base import Call, Hearing, Listener, Needs, Unheard
 from earwitness.questions.base import Question
 from earwitness.questions.listen import LISTEN
@@ -87,8 +86,7 @@ def estimate_request(
 
 
 def _copy(kept: Path, copy: Path) -> None:
-    source = sqlite3.connect(f"file:{kept.absolute().as_posix()}?mode=ro", uri=True)
-    target = sqlite3.connect(copy)
+    source, target = schema.connect(kept, "ro"), schema.connect(copy, "rwc")
     source.backup(target)
     source.close()
     target.close()
