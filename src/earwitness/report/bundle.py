@@ -23,7 +23,6 @@ from earwitness.report import agreement, build, card, hiding, replies, tables
 from earwitness.report.cells import csv_rows, safe
 from earwitness.report.encode import FORMATS
 from earwitness.report.files import appearing, new_folder
-from earwitness.report.items_csv import caption_of
 from earwitness.report.packing import Packed, Sounds, write_packed
 from earwitness.tasks import label
 from earwitness.tasks.rows import ItemRow, Source, Summary
@@ -313,7 +312,7 @@ def _write_prompts(path: Path, rows: Sequence[ItemRow]) -> None:
     prompts: dict[tuple[str, ...], None] = {}
     folder = f"{path.parent.absolute()}/"
     for row in rows:
-        cells = [row.sample_id, caption_of(row)]
+        cells = [row.sample_id, row.caption]
         cells += [row.reversed_caption] if reversals else []
         cells += [row.texts.get(heading, "") for heading in headings]
         cells += [row.source.audio.removeprefix(folder) if row.source else ""] if sources else []

@@ -32,7 +32,7 @@ def write_items(
         for row in rows:
             more = _extra(row)
             texts = (row.system, row.sample_id, row.status, row.reason, row.verdict, row.error_kind,
-                     row.detail, caption_of(row), row.reversed_caption,
+                     row.detail, row.caption, row.reversed_caption,
                      _named(row.audio, folder))  # fmt: skip
             others = (row.cluster, *(_named(more.get(name, ""), folder) for name in extra))
             numbers = [row.values.get(name) for name in names]
@@ -43,12 +43,6 @@ def write_items(
                 + ["" if number is None else number for number in numbers]
                 + [safe("; ".join(row.warnings))]
             )
-
-
-def caption_of(row: ItemRow) -> str:
-    """What the clip was made from or should fit. Where an edit has an instruction and no target caption, a
-    row is headed by the instruction, which has a column of its own."""
-    return "" if row.source and row.caption == row.texts.get("Instruction") else row.caption
 
 
 def extra_columns(row: ItemRow) -> list[str]:

@@ -137,7 +137,7 @@ def _base(
         "item_id": stored.item_id,
         "system": item.system,
         "sample_id": item.sample_id,
-        "caption": item.caption or item.instruction,
+        "caption": item.caption,
         "reversed_caption": "",
         "audio": str(item.audio),
         "duration_s": stored.facts.get("duration_s"),
