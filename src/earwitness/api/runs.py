@@ -102,7 +102,7 @@ def judge(
     request = Request(task, manifest, **how)
     if len(request.listeners) > 1:
         raise UserError("several listeners are named.", "Use earwitness.panel, which keeps a run for each.")
-    return run_request(request, request.items(), request.listeners[0], Path(run), progress)
+    return run_request(request, Path(run), progress)
 
 
 def label(folder: str | Path, *, run: str | Path, progress: Progress | None = None, **how: Any) -> Result:
@@ -140,34 +140,38 @@ def run_panel(request: Request, folder: Path, progress: Progress | None = None) 
             "Choose another folder for several with -o; earwitness compare holds finished runs side by side.",
         )
     found = request.items()
-    for name in request.listeners:  # all of them, before the first costs anything
-        ear = request.open(name)
+    ears = {name: request.open(name) for name in request.listeners}
+    for ear in ears.values():  # all of them, before the first costs anything
         request.setup(ear)
         ear.ready()
-    results = {}
-    for name in request.listeners:
-        results[name] = run_request(request, found, name, request.folder(folder, name), progress)
+    results = {
+        name: _run(request, found, ear, request.folder(folder, name), progress) for name, ear in ears.items()
+    }
     runs = {name: result.folder for name, result in results.items()}
     agreement.write(folder, runs, request.options)
     return Panel(folder, results)
 
 
-def run_request(
-    request: Request, found: Manifest, name: str, folder: Path, progress: Progress | None = None
-) -> Result:
-    """Hear the clips of a request with one of its listeners and write the run folder."""
-    task, ear, options = tasks.find(request.task), request.open(name), request.options
-    if len(request.listeners) == 1 and (members := agreement.runs_of(folder)):
+def run_request(request: Request, folder: Path, progress: Progress | None = None) -> Result:
+    """:func:`judge` of a request with one listener."""
+    found = request.items()
+    ear = request.open(request.listeners[0])
+    if members := agreement.runs_of(folder):
         raise UserError(
             f"{folder} holds the runs of several listeners: {', '.join(members)}.",
             "Name them all to extend it, or choose another folder with -o.",
         )
-    if len(request.listeners) == 1 and ear.needs.detector and (request.ask != SEED or request.swap):
+    if ear.needs.detector and (request.ask != SEED or request.swap):
         raise UserError(
-            f"ask and swap are for judges; {name} hears every clip once and sees no caption.",
+            f"ask and swap are for judges; {request.listeners[0]} hears every clip once and sees no caption.",
             "Leave them out, or name a judge.",
         )
-    setup = request.setup(ear)
+    return _run(request, found, ear, folder, progress)
+
+
+def _run(request: Request, found: Manifest, ear: Listener, folder: Path, progress: Progress | None) -> Result:
+    """Hear the clips with one listener and write the run folder."""
+    task, options, setup = tasks.find(request.task), request.options, request.setup(ear)
     specs = task.measures(settings.asked(ear, setup)).specs
     tables.check(options.table, specs, [item.system for item in found.items])
     ear.ready()

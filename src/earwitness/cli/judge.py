@@ -94,7 +94,7 @@ def label(
 
 def _judge(task: str, given: Mapping[str, Any]) -> None:
     from earwitness import api
-    from earwitness.report import clips
+    from earwitness.report import clips, files
 
     asked = request(task, given)
     out: Path = given["out"]
@@ -103,7 +103,7 @@ def _judge(task: str, given: Mapping[str, Any]) -> None:
     if bundle is not None:
         if len(asked.listeners) > 1:
             raise UserError("--bundle packs the descriptions of one listener.", "Name one listener.")
-        clips.check_target(bundle)
+        files.new_folder(bundle)
     estimates, panel, results = [], None, []
     with show.progress_bar() as progress:
         if given["estimate"]:
@@ -112,7 +112,7 @@ def _judge(task: str, given: Mapping[str, Any]) -> None:
             panel = api.run_panel(asked, out, progress)
             results = list(panel.results.values())
         else:
-            results = [api.run_request(asked, asked.items(), asked.listeners[0], out, progress)]
+            results = [api.run_request(asked, out, progress)]
     if given["estimate"]:
         show.print_estimates(estimates)
     elif panel is not None:

@@ -26,7 +26,7 @@ _OLD_TABLES = "DROP TABLE items_1; DROP TABLE hearings_1;"
 
 def upgrade(db: sqlite3.Connection) -> None:
     """Bring a database of version 1 up to version 2, all or nothing."""
-    try:
+    with db:  # commits, or takes everything back
         db.executescript(f"BEGIN IMMEDIATE; {_TABLES}")
         settings = dict(db.execute("SELECT name, value FROM meta").fetchall())
         if "questions" in settings:  # else the run was stopped before it began
@@ -43,10 +43,6 @@ def upgrade(db: sqlite3.Connection) -> None:
         db.executemany("UPDATE item_hearings SET key = ? WHERE key = ?", changed)
         for statement in (*_OLD_TABLES.split(";"), "PRAGMA user_version = 2"):
             db.execute(statement)
-        db.commit()
-    except BaseException:
-        db.rollback()
-        raise
 
 
 def _wordless(question: str) -> bool:

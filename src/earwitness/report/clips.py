@@ -16,7 +16,7 @@ from pathlib import Path
 from earwitness.errors import InputFaults, UserError
 from earwitness.report import labels
 from earwitness.report.build import of_ledger, open_run
-from earwitness.report.files import appearing, new_folder, write_text
+from earwitness.report.files import appearing, write_text
 from earwitness.tasks import label
 from earwitness.tasks.rows import SCORED, ItemRow
 
@@ -66,15 +66,6 @@ def bundle_clips(run: Path, target: Path, *, ordered_only: bool = False) -> int:
             made = labels.made_by(view.hearer, view.meta)
             write_text(folder / "README.md", _readme(told, made, ordered_only))
     return len(packed)
-
-
-def check_target(target: Path) -> None:
-    """Make sure that a folder can take a bundle; worth asking before a long run.
-
-    Raises:
-        UserError: See files.new_folder.
-    """
-    new_folder(target)
 
 
 def _copy(row: ItemRow) -> str:
