@@ -345,10 +345,12 @@ const earwitness = {};
         ...sounds.map(([sound, name]) => make("a", { href: sound.src, title: sound.file }, name ? `${name} file` : "Sound file")),
       ),
     );
-    card.playOrPause = () => current.toggle();
+    // The play event comes late: what plays now is known at once.
+    const inUse = () => screens.find((screen) => !screen.audio.paused) ?? current;
+    card.playOrPause = () => inUse().toggle();
     card.switchSound = () => {
-      const other = screens.find((screen) => screen !== current);
-      other?.play(current.at());
+      const used = inUse();
+      screens.find((screen) => screen !== used)?.play(used.at());
     };
     return card;
   };
