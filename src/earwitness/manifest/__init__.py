@@ -45,6 +45,8 @@ class Item:
             where the user names them.
         edit_start_s, edit_end_s: The edited span, in seconds from the start of the clip, where known.
         edit_type: The user's word for the kind of edit; no number depends on it.
+        expected: For a prompt that states a relation, what it asks for, as JSON (see scores.relations).
+        truth: For a rendered scene, its true events with their levels, as JSON; empty for what is heard.
         row: Row of the manifest or of the prompt file, for messages.
     """
 
@@ -64,6 +66,8 @@ class Item:
     edit_start_s: float | None = None
     edit_end_s: float | None = None
     edit_type: str = ""
+    expected: str = ""
+    truth: str = ""
     row: int = 0
 
     @property

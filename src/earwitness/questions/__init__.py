@@ -6,6 +6,7 @@ from earwitness.questions.edit import EDIT, EDIT_EXCHANGED
 from earwitness.questions.edit_measures import EDIT_MEASURES
 from earwitness.questions.events import EVENTS
 from earwitness.questions.label import LABEL
+from earwitness.questions.levels import LEVELS
 from earwitness.questions.listen import LISTEN
 from earwitness.questions.quality import QUALITY
 
@@ -21,5 +22,6 @@ QUESTIONS: dict[str, Question] = {
         EDIT_MEASURES,
         LABEL,
         QUALITY,
+        LEVELS,
     )
 }

@@ -31,6 +31,7 @@ class ItemRow:
         item_id: Number of the item in the ledger.
         audio: Absolute path of the clip.
         cluster: Items sharing it are resampled together.
+        stratum: Kind of item by which numbers are broken down (Measures.strata); empty if there are none.
         status: ``scored``, ``not_applicable`` or ``unheard``.
         reason: Why it is not scored (empty when scored); one of listeners.base.REASONS when unheard.
         detail: The same in words, or the verdict's reason when scored.
@@ -65,6 +66,7 @@ class ItemRow:
     texts: Mapping[str, str] = field(default_factory=dict)
     tags: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    stratum: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,10 @@ class Measures:
         baselines: Systems of these names are no contestants, and what each does: they are never best, and
             not tested against others.
         remarks: Notes for the reader that follow from the systems' numbers.
+        strata: Groups of strata by name. If there are any, a system's number is the mean over the strata's
+            means, its interval drawn within each stratum, and SystemRow.parts breaks it down.
+        ceiling: Baseline that shows what the listener can reach: where it has no number, nobody has.
+        unlisted: Baselines whose clips are not put on the page.
     """
 
     specs: tuple[MetricSpec, ...]
@@ -141,6 +147,9 @@ class Measures:
     cluster: str = ""
     hearing: str = ""
     baselines: Mapping[str, str] = field(default_factory=dict)
+    strata: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    ceiling: str = ""
+    unlisted: frozenset[str] = frozenset()
     remarks: "Callable[[Sequence[SystemRow]], Sequence[str]]" = lambda systems: ()
 
 
@@ -148,7 +157,8 @@ class Measures:
 class SystemRow:
     """One system: counts (n = not_applicable + unheard + scored), coverage, metrics, error counts.
 
-    ``baseline`` is true for what did no work and is shown for scale.
+    ``baseline`` is true for what did no work and is shown for scale. ``parts`` holds, by stratum and by
+    group of strata, the metrics of those items alone.
     """
 
     system: str
@@ -161,6 +171,7 @@ class SystemRow:
     errors: Mapping[str, int] = field(default_factory=dict)
     unheard_reasons: Mapping[str, int] = field(default_factory=dict)
     baseline: bool = False
+    parts: Mapping[str, Mapping[str, Metric]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

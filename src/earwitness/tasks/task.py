@@ -37,6 +37,7 @@ class Hearer:
         ask: One of :data:`WAYS`; of no account for detectors.
         swap: Share of the items of the edit task that a judge hears again with the clips exchanged.
         seed: The run's seed.
+        scoring: How relations are scored, by name (tasks.ritta.SCORING); empty for other tasks.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Hearer:
     ask: str = SEED
     swap: float = 0.0
     seed: int = 0
+    scoring: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ class Setup:
         seed: Of sampling, the order of items and the bootstrap.
         repeats: Independent hearings of an item; None for the task's usual number.
         prompts: The user's own wording by question.
-        ask, swap, unclaimed: See :class:`Hearer`.
+        ask, swap, unclaimed, scoring: See :class:`Hearer`.
         generator_encoder: Encoder family of the systems under test, for the statement of independence.
         command: What was typed.
     """
@@ -118,5 +120,6 @@ class Setup:
     ask: str = SEED
     swap: float = 0.0
     unclaimed: bool = False
+    scoring: Mapping[str, str] = field(default_factory=dict)
     generator_encoder: str = ""
     command: str = ""
