@@ -96,7 +96,7 @@ def from_json(data: Mapping[str, Any]) -> Expected:
 
 
 def in_order(relation: str, first: str, second: str) -> Expected:
-    """``before`` and ``after``: the first sound in time, then the second, whichever the prompt names first."""
+    """``before`` and ``after``: the sounds in the order of time, whichever the prompt names first."""
     return Expected(relation, (Alternative((first, second)),))
 
 
