@@ -135,6 +135,8 @@ class Measures:
         strata: Groups of strata by name. If there are any, a system's number is the mean over the strata's
             means, its interval drawn within each stratum, and SystemRow.parts breaks it down.
         ceiling: Baseline that shows what the listener can reach: where it has no number, nobody has.
+        oracle: Baseline that knows the truth without hearing: what the scores themselves can reach. Where
+            there is a ceiling, the baselines that are neither it nor the oracle are floors.
         unlisted: Baselines whose clips are not put on the page.
     """
 
@@ -149,6 +151,7 @@ class Measures:
     baselines: Mapping[str, str] = field(default_factory=dict)
     strata: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     ceiling: str = ""
+    oracle: str = ""
     unlisted: frozenset[str] = frozenset()
     remarks: "Callable[[Sequence[SystemRow]], Sequence[str]]" = lambda systems: ()
 
