@@ -1,5 +1,7 @@
 """Systems from items: who is compared with whom, on what, and what the notes say."""
 
+from dataclasses import replace
+
 import pytest
 
 from earwitness.tasks import edit, label, order
@@ -102,3 +104,76 @@ def test_advice_on_captions_is_given_where_captions_are_the_cause(
     assert f"every applicable item was unheard: a (2 {reason})" in notes
     assert ("prompts check" in notes) == helps
     assert ("--unclaimed" in notes) == helps
+
+
+RELATION = MetricSpec("joint", "Joint", "all at once", rate=True)
+STRATA = Measures(
+    (RELATION, MOVED), "joint", ("joint",), ("joint",),
+    baselines={"reference": "is the data set's own", "oracle": "is told the truth"},
+    strata={"Count": ("count",), "Time": ("before", "after")}, stratum="relations",
+    ceiling="reference", oracle="oracle",
+)  # fmt: skip
+
+
+def of(system: str, stratum: str, values: list[float], **more: float) -> list[ItemRow]:
+    return [
+        replace(item(system, f"{stratum}{k}", f"c{k}", joint=v, **more), stratum=stratum)
+        for k, v in enumerate(values)
+    ]
+
+
+def of_all(system: str, **values: list[float]) -> list[ItemRow]:
+    return [row for stratum, its in values.items() for row in of(system, stratum, its)]
+
+
+def test_a_systems_number_is_the_mean_over_strata_and_its_parts_are_told() -> None:
+    rows = of_all("a", count=[1.0] * 30, before=[1.0, 0.0], after=[0.0, 0.0])
+    row = summary(rows, replace(STRATA, ceiling="")).rows[0]
+    assert row.metrics["joint"].value == 0.5
+    assert row.metrics["joint"].n == 34
+    assert list(row.parts) == ["Count", "count", "Time", "before", "after"]
+    told = {name: part["joint"].value for name, part in row.parts.items()}
+    assert told == {"Count": 1.0, "count": 1.0, "Time": 0.25, "before": 0.5, "after": 0.0}
+    alone = summary(of("a", "before", [1.0, 0.0])).rows[0]
+    assert row.parts["before"]["joint"] == alone.metrics["joint"]
+    assert row.parts["Count"] == row.parts["count"]
+
+
+def test_unheard_items_count_within_their_stratum() -> None:
+    rows = of_all("a", count=[1.0] * 30, before=[1.0, 1.0], after=[1.0, 1.0])
+    rows += [replace(unheard("a", f"u{k}"), stratum="before") for k in range(2)]
+    metric = summary(rows, replace(STRATA, ceiling="")).rows[0].metrics["joint"]
+    assert metric.worst == pytest.approx((1 + 0.5 + 1) / 3)
+    assert metric.best == 1.0
+
+
+def test_a_number_without_its_ceiling_is_not_reported() -> None:
+    right: list[float] = [1.0, 0.0, 1.0]
+    every = {"count": right, "before": right, "after": right}
+    rows = of_all("a", **every) + of_all("oracle", **every) + of_all("reference", count=right, before=right)
+    rows += [replace(unheard("reference", f"after{k}", "unmapped"), stratum="after") for k in range(3)]
+    found = summary(rows, STRATA)
+    system, oracle, _ = found.rows
+    assert system.parts["after"]["joint"].value is None
+    assert system.parts["Time"]["joint"].n == 3
+    assert oracle.parts["after"]["joint"].value == pytest.approx(2 / 3)
+    told = " ".join(found.notes)
+    assert "Not reported without their ceiling: Joint in after, where the clips of reference" in told
+    assert "The means of a, reference are over 2 of 3 relations; they have no number in: after." in told
+    without = summary([row for row in rows if row.system != "reference"], STRATA)
+    assert without.rows[0].metrics["joint"].value is None
+    assert without.rows[1].metrics["joint"].value is not None
+
+
+def test_systems_with_different_strata_are_compared_on_those_they_share() -> None:
+    low, high = [0.0] * 10 + [1.0] * 2, [1.0] * 10 + [0.0] * 2
+    rows = of_all("a", count=high, before=low, after=low)
+    rows += of_all("b", count=low, before=low)
+    rows += of_all("reference", count=high, before=high, after=high)
+    found = summary(rows, STRATA)
+    pair = found.comparisons[0]
+    assert pair.difference == pytest.approx((10 - 2) / 12 / 2)
+    assert (pair.items, pair.clusters) == (24, 24)
+    assert any("means are not over the same relations" in note for note in found.notes)
+    short = [row for row in rows if row.system != "b" or row.cluster == "c0" or row.stratum == "count"]
+    assert "one cluster in: before" in summary(short, STRATA).comparisons[0].note

@@ -181,24 +181,50 @@ def paired_difference(
     if len(shared) < 2:
         return None
     kinds, counts = resampling.kinds_of([a_totals[name] + b_totals[name] for name in shared])
-    difference = float(difference_of_means(counts @ kinds))
     rng = np.random.default_rng(seed)
+    span = span_of(bounds, a_values, b_values)
+    interval = difference_interval(kinds, counts, level, draws, rng, span)
+    if interval is None:
+        return None
+    p = swap_test(kinds, counts, draws, rng)
+    return Paired(len(shared), float(difference_of_means(counts @ kinds)), *interval, p)
+
+
+def span_of(bounds: tuple[float, float] | None, *values: NDArray[np.float64]) -> float | None:
+    """Length of the scale; None if it has no limits or does not hold the values."""
+    if bounds is None or not all(resampling.within(each, bounds) for each in values):
+        return None
+    return bounds[1] - bounds[0]
+
+
+def difference_interval(
+    kinds: Floats,
+    counts: NDArray[np.int64],
+    level: float,
+    draws: int,
+    rng: np.random.Generator,
+    span: float | None,
+) -> tuple[float, float] | None:
+    """Low and high of the difference of two systems, which they contain; see :func:`paired_difference`.
+
+    Args:
+        kinds, counts: Totals (kinds, 4) as :func:`difference_of_means` takes them, of at least two clusters.
+        span: Length of the metric's scale, used when all clusters agree; if it is None, there is no interval.
+    """
+    difference = float(difference_of_means(counts @ kinds))
     if resampling.all_agree(difference_of_means, kinds, counts):
-        if bounds is None or not (
-            resampling.within(a_values, bounds) and resampling.within(b_values, bounds)
-        ):
+        if span is None:
             return None
-        unlike = wilson(0, len(shared), level).high
-        middle, reach = (1 - unlike) * difference, unlike * (bounds[1] - bounds[0])
+        unlike = wilson(0, int(counts.sum()), level).high
+        middle, reach = (1 - unlike) * difference, unlike * span
         low, high = middle - reach, middle + reach
     else:
         drawn = resampling.resampled(difference_of_means, kinds, counts, draws, rng)
         low, high = resampling.percentiles(drawn, level)
-    p = _swap_test(kinds, counts, draws, rng)
-    return Paired(len(shared), difference, min(difference, low), max(difference, high), p)
+    return min(difference, low), max(difference, high)
 
 
-def _swap_test(kinds: Floats, counts: NDArray[np.int64], draws: int, rng: np.random.Generator) -> float:
+def swap_test(kinds: Floats, counts: NDArray[np.int64], draws: int, rng: np.random.Generator) -> float:
     """Two-sided p of the difference when each cluster's two systems are swapped with probability 1/2.
 
     A swap moves ``step`` = second - first (sum, items) to the first system. Swapping with step -s is

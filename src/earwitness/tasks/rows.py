@@ -134,7 +134,9 @@ class Measures:
         remarks: Notes for the reader that follow from the systems' numbers.
         strata: Groups of strata by name. If there are any, a system's number is the mean over the strata's
             means, its interval drawn within each stratum, and SystemRow.parts breaks it down.
-        ceiling: Baseline that shows what the listener can reach: where it has no number, nobody has.
+        stratum: What a stratum is, as the plural of one word.
+        ceiling: Baseline that shows what the listener can reach: where it has no number in a stratum, no one
+            has but the oracle.
         oracle: Baseline that knows the truth without hearing: what the scores themselves can reach. Where
             there is a ceiling, the baselines that are neither it nor the oracle are floors.
         unlisted: Baselines whose clips are not put on the page.
@@ -150,6 +152,7 @@ class Measures:
     hearing: str = ""
     baselines: Mapping[str, str] = field(default_factory=dict)
     strata: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    stratum: str = "strata"
     ceiling: str = ""
     oracle: str = ""
     unlisted: frozenset[str] = frozenset()

@@ -1,13 +1,20 @@
-"""Items of a task -> systems, intervals, comparisons, notes."""
+"""Items of a task -> systems, intervals, comparisons, notes.
+
+Where a task has strata, a number is the mean over those strata in which the system has one, and two systems
+are compared on items, and so strata, that both have a value for. A number that lacks its ceiling in a stratum
+(see Measures.ceiling) is dropped there, and so from the mean.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from itertools import combinations
 
 import numpy as np
 
-from earwitness.stats.intervals import cluster_interval, holm, paired_difference
+from earwitness.stats.intervals import holm
+from earwitness.stats.strata import paired_difference
+from earwitness.tasks import strata_notes
 from earwitness.tasks.rows import (
     LOW_COVERAGE,
     NOT_APPLICABLE,
@@ -21,51 +28,15 @@ from earwitness.tasks.rows import (
     Summary,
     SystemRow,
 )
+from earwitness.tasks.tally import WHOLE, Drawn, Tally, joined
+
+Tallies = Mapping[str, Mapping[str, Tally]]
+"""By system and stratum."""
+Dropped = frozenset[tuple[str, str]]
+"""Stratum and metric where the ceiling has no number."""
 
 ALPHA = 0.05
 """A winner is named only when the corrected p lies below this and the paired interval excludes zero."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Drawn:
-    """How intervals are drawn."""
-
-    level: float
-    draws: int
-    seed: int
-
-
-class _Tally:
-    """What is kept of a system's items: numbers, a cluster and a name each, so that memory stays small."""
-
-    def __init__(self, specs: Sequence[MetricSpec]) -> None:
-        self.counts: Counter[str] = Counter()
-        self.errors: Counter[str] = Counter()
-        self.reasons: Counter[str] = Counter()
-        self.items: list[tuple[str, str]] = []  # cluster and sample_id
-        self.values: dict[str, list[float]] = {spec.name: [] for spec in specs}
-
-    def add(self, row: ItemRow) -> None:
-        self.counts[row.status] += 1
-        if row.status == UNHEARD:
-            self.reasons[row.reason] += 1
-        elif row.status == SCORED:
-            if row.error_kind:
-                self.errors[row.error_kind] += 1
-            self.items.append((row.cluster, row.sample_id))
-            for name, series in self.values.items():
-                value = row.values.get(name)
-                series.append(np.nan if value is None else value)
-
-    def series(self, name: str) -> tuple[np.ndarray, list[str]]:
-        """The defined values of a metric and their clusters."""
-        found = self.defined(name)
-        return np.array(list(found.values()), dtype=np.float64), [cluster for cluster, _ in found]
-
-    def defined(self, name: str) -> dict[tuple[str, str], float]:
-        """The defined values of a metric by item."""
-        values = zip(self.items, self.values[name], strict=True)
-        return {item: value for item, value in values if not np.isnan(value)}
 
 
 def summarise(
@@ -92,26 +63,63 @@ def summarise(
         level: Confidence level of every interval.
         draws: Bootstrap draws.
     """
-    drawn = _Drawn(level, draws, seed)
-    tallies: dict[str, _Tally] = {}
+    drawn = Drawn(level, draws, seed)
+    strata = tuple(name for group in measures.strata.values() for name in group) or (WHOLE,)
+    tallies: dict[str, dict[str, Tally]] = {}
     for row in items:
-        tallies.setdefault(row.system, _Tally(measures.specs)).add(row)
-    systems = tuple(_system(name, tally, measures, drawn) for name, tally in tallies.items())
-    comparisons = _compare(tallies, measures, drawn)
+        if row.system not in tallies:
+            tallies[row.system] = {name: Tally(measures.specs) for name in strata}
+        tallies[row.system][row.stratum if measures.strata else WHOLE].add(row)
+    dropped = _without_ceiling(tallies, measures)
+    systems = tuple(_system(name, its, measures, drawn, dropped) for name, its in tallies.items())
     return Summary(
         task=task,
         listener=listener,
         measures=measures,
         rows=systems,
-        comparisons=comparisons,
-        notes=_notes(systems, measures, measured, manifest_notes, unclaimed),
+        comparisons=_compare(tallies, measures, drawn, dropped),
+        notes=_notes(systems, measures, measured, manifest_notes, unclaimed)
+        + strata_notes.notes(tallies, systems, measures, dropped)
+        + tuple(measures.remarks(systems)),
     )
 
 
-def _system(name: str, tally: _Tally, measures: Measures, drawn: _Drawn) -> SystemRow:
-    counts = tally.counts
+def _without_ceiling(tallies: Tallies, measures: Measures) -> Dropped:
+    """Where the ceiling has no number, so that nobody's is reported but the oracle's."""
+    if not measures.ceiling:
+        return frozenset()
+    ceiling = tallies.get(measures.ceiling, {})
+    strata = next(iter(tallies.values()), {})
+    return frozenset(
+        (stratum, spec.name)
+        for stratum in strata
+        for spec in measures.specs
+        if stratum not in ceiling or not ceiling[stratum].defined(spec.name)
+    )
+
+
+def _system(
+    name: str, strata: Mapping[str, Tally], measures: Measures, drawn: Drawn, dropped: Dropped
+) -> SystemRow:
+    counts, errors, reasons = (
+        sum((getattr(tally, kind) for tally in strata.values()), Counter[str]())
+        for kind in ("counts", "errors", "reasons")
+    )
     n = sum(counts.values())
     applicable = n - counts[NOT_APPLICABLE]
+    if name == measures.oracle:
+        dropped = frozenset()
+    found = {
+        stratum: {
+            spec.name: Metric(None) if (stratum, spec.name) in dropped else tally.metric(spec, drawn)
+            for spec in measures.specs
+        }
+        for stratum, tally in strata.items()
+    }
+    parts: dict[str, Mapping[str, Metric]] = {}
+    for group, members in measures.strata.items():
+        parts[group] = _joined(found, members, measures)
+        parts |= {member: found[member] for member in members}
     return SystemRow(
         system=name,
         n=n,
@@ -119,34 +127,36 @@ def _system(name: str, tally: _Tally, measures: Measures, drawn: _Drawn) -> Syst
         unheard=counts[UNHEARD],
         scored=counts[SCORED],
         coverage=counts[SCORED] / applicable if applicable else None,
-        metrics={spec.name: _metric(spec, tally, drawn) for spec in measures.specs},
-        errors={kind: tally.errors[kind] for kind in measures.kinds},
-        unheard_reasons=dict(sorted(tally.reasons.items())),
+        metrics=_joined(found, tuple(found), measures),
+        errors={kind: errors[kind] for kind in measures.kinds},
+        unheard_reasons=dict(sorted(reasons.items())),
         baseline=name in measures.baselines,
+        parts=parts,
     )
 
 
-def _metric(spec: MetricSpec, tally: _Tally, drawn: _Drawn) -> Metric:
-    values, clusters = tally.series(spec.name)
-    unheard, scored = tally.counts[UNHEARD], tally.counts[SCORED]
-    worst = best = None
-    if spec.rate and len(values) == scored and scored + unheard:
-        least, most = float(values.sum()) / (scored + unheard), (values.sum() + unheard) / (scored + unheard)
-        worst, best = (least, float(most)) if spec.better > 0 else (float(most), least)
-    if not len(values):
-        return Metric(None, worst=worst, best=best)
-    interval = cluster_interval(values, clusters, bounds=spec.scale, **asdict(drawn))
-    low, high = (interval.low, interval.high) if interval else (None, None)
-    return Metric(float(values.mean()), low, high, worst, best, len(values))
+def _joined(
+    parts: Mapping[str, Mapping[str, Metric]], strata: Sequence[str], measures: Measures
+) -> dict[str, Metric]:
+    """Every metric over the strata of those names."""
+    return {spec.name: joined([parts[name][spec.name] for name in strata]) for spec in measures.specs}
 
 
-def _compare(tallies: Mapping[str, _Tally], measures: Measures, drawn: _Drawn) -> tuple[Comparison, ...]:
+def _compare(tallies: Tallies, measures: Measures, drawn: Drawn, dropped: Dropped) -> tuple[Comparison, ...]:
     """Every pair of systems, baselines left out, Holm-corrected over pairs and metrics."""
     specs = {spec.name: spec for spec in measures.specs}
     contestants = [name for name in tallies if name not in measures.baselines]
     found = []
     for metric in measures.compared or (measures.key,):
-        values = {name: tallies[name].defined(metric) for name in contestants}
+        values = {
+            name: {
+                (stratum, *item): value
+                for stratum, tally in tallies[name].items()
+                if (stratum, metric) not in dropped
+                for item, value in tally.defined(metric).items()
+            }
+            for name in contestants
+        }
         found += [_pair(specs[metric], one, two, values, drawn) for one, two in combinations(contestants, 2)]
     corrected = iter(holm([pair.p for pair in found if pair.p is not None]))
     return tuple(
@@ -158,25 +168,31 @@ def _pair(
     spec: MetricSpec,
     first: str,
     second: str,
-    values: Mapping[str, Mapping[tuple[str, str], float]],
-    drawn: _Drawn,
+    values: Mapping[str, Mapping[tuple[str, str, str], float]],
+    drawn: Drawn,
 ) -> Comparison:
     """Two systems on the items that both have a value for; p is not corrected yet.
 
     Were a system compared by all its own items, it would gain by leaving the hard ones unheard. An item is
-    the same one if sample_id and cluster are: clips of different prompts may happen to be called alike.
+    the same one if sample_id, cluster and stratum are: clips of different prompts may happen to be called
+    alike.
     """
     shared = [item for item in values[first] if item in values[second]]
-    clusters = [cluster for cluster, _ in shared]
+    clusters = Counter(stratum for stratum, _ in {item[:2] for item in shared})
     plain = Comparison(
-        spec.name, first, second, len(set(clusters)), None, None, None, None, None, items=len(shared)
+        spec.name, first, second, clusters.total(), None, None, None, None, None, items=len(shared)
     )
-    if plain.clusters < 2:
-        if not shared:
-            return replace(plain, note="no scored item is shared: the same sample_id of one prompt or source")
-        return replace(plain, note=f"all shared items ({len(shared)}) lie in one cluster")
+    if not shared:
+        return replace(plain, note="no scored item is shared: the same sample_id of one prompt or source")
+    if lone := [stratum for stratum, count in clusters.items() if count < 2]:
+        if lone == [WHOLE]:
+            return replace(plain, note=f"all shared items ({len(shared)}) lie in one cluster")
+        return replace(plain, note=f"all shared items lie in one cluster in: {', '.join(lone)}")
     one, two = (np.array([values[name][item] for item in shared]) for name in (first, second))
-    result = paired_difference(one, clusters, two, clusters, bounds=spec.scale, **asdict(drawn))
+    result = paired_difference(
+        one, two, [item[1] for item in shared], [item[0] for item in shared], bounds=spec.scale,
+        **asdict(drawn),
+    )  # fmt: skip
     if result is None:
         return replace(plain, note="all shared clusters differ alike, on a scale without limits")
     return replace(plain, difference=result.difference, low=result.low, high=result.high, p=result.p)
@@ -228,7 +244,7 @@ def _notes(
         notes.append(f"Unscored, because every applicable item was unheard: {'; '.join(unheard)}.")
     if partly:
         notes.append(f"Only part of the applicable items were scored: {'; '.join(partly)}.")
-    return (*notes, *measures.remarks(systems))
+    return tuple(notes)
 
 
 def _reasons(row: SystemRow) -> str:
