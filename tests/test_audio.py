@@ -443,6 +443,18 @@ def test_written_samples_come_back_and_stay(tmp_path: Path, subtype: str, bits: 
     assert (tmp_path / "a.wav").read_bytes() == (tmp_path / "b.wav").read_bytes()
 
 
+@pytest.mark.parametrize(("subtype", "width"), [("PCM_16", 2), ("PCM_24", 3)])
+@pytest.mark.parametrize(("channels", "samples"), [(1, 801), (2, 800), (3, 7)])
+def test_files_are_those_that_libsndfile_writes(
+    tmp_path: Path, subtype: str, width: int, channels: int, samples: int
+) -> None:
+    steps = 2 ** (8 * width - 1)
+    whole = np.random.default_rng(0).integers(-steps, steps, (channels, samples), dtype=np.int32)
+    audio.write_wav(tmp_path / "ours.wav", (whole / steps).astype(np.float32), RATE_HZ, subtype)
+    soundfile.write(tmp_path / "theirs.wav", (whole << (32 - 8 * width)).T, RATE_HZ, subtype)
+    assert (tmp_path / "ours.wav").read_bytes() == (tmp_path / "theirs.wav").read_bytes()
+
+
 def test_writing_never_clips_in_silence(tmp_path: Path) -> None:
     path = tmp_path / "a.wav"
     with pytest.raises(ValueError, match=r"peak 1\.2000 .* 1\.58 dB"):

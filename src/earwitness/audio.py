@@ -43,6 +43,7 @@ _BLOCK_VALUES = 1 << 12  # the decoder runs ahead by up to a block: keep what th
 _PLAIN_BLOCK_VALUES = 1 << 18  # a decoder of plain samples does not run ahead: fewer turns
 _PLAIN = ("PCM_", "FLOAT", "DOUBLE")
 _BITS = {"PCM_16": 16, "PCM_24": 24}
+_WAV_HEAD = "<4sI4s4sIHHIIHH4sI"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +137,18 @@ def write_wav(path: Path, samples: Samples, rate_hz: int, subtype: str = "PCM_16
         raise ValueError("samples must be finite; some are NaN or infinite")
     if top > 1.0:
         raise ValueError(f"peak {top:.4f} would be clipped; lower the gain by {20 * math.log10(top):.2f} dB")
+    width = _BITS[subtype] // 8
     steps = 1 << (_BITS[subtype] - 1)
-    grid = np.minimum(np.rint(samples.T.astype(np.float64) * steps), steps - 1).astype(np.int32)
-    soundfile.write(os.fspath(path), grid << (32 - _BITS[subtype]), rate_hz, subtype=subtype, format="WAV")
+    grid = np.minimum(np.rint(samples.T * samples.dtype.type(steps)), steps - 1)
+    data = grid.astype("<i2" if width == 2 else "<i4").tobytes()
+    if width == 3:
+        data = np.frombuffer(data, np.uint8).reshape(-1, 4)[:, :3].tobytes()
+    channels, step = samples.shape[0], samples.shape[0] * width
+    head = struct.pack(
+        _WAV_HEAD, b"RIFF", 36 + len(data) + len(data) % 2, b"WAVE", b"fmt ", 16, 1, channels, rate_hz,
+        rate_hz * step, step, 8 * width, b"data", len(data),
+    )  # fmt: skip
+    path.write_bytes(head + data + bytes(len(data) % 2))
 
 
 def peak(samples: NDArray[np.floating[Any]]) -> float:
