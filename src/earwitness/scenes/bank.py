@@ -4,20 +4,24 @@ A bank is the user's own folder, or the built-in one, whose sounds are computed 
 carry no licence.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import os
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
 from earwitness import audio
-from earwitness.errors import InputFaults, UnusableAudio, UserError
-from earwitness.manifest import AUDIO_EXTENSIONS
-from earwitness.manifest.table import near, read_table
-from earwitness.scenes import synth
+from earwitness.errors import UnusableAudio, UserError
+from earwitness.manifest.table import near
+from earwitness.scenes import corpora, synth
 
-_METADATA = ("metadata.csv", "metadata.jsonl")
+CACHE_BYTES = 256 * 2**20
+"""Most that decoded clips may take in one process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +32,22 @@ class Source:
         label: The class, as the bank names it.
         recording_id: Sources that share it come from one recording and must not be split over training
             and test.
-        licence: As the bank states it; empty if it does not.
+        licence, author: As the bank states them; empty if it does not.
         path: The file; None for a built-in sound.
         seed: Seed of a built-in sound.
+        name: The file's path within its bank, or ``builtin/<class>/<seed>``.
     """
 
     label: str
     recording_id: str
     licence: str = ""
+    author: str = ""
     path: Path | None = None
     seed: int = 0
+    name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Bank:
     """Sources by label, none of the labels empty."""
 
@@ -59,6 +66,50 @@ class Bank:
             )
         return self.sources[label]
 
+    def find(self, name: str, pcm_hash: str, rate_hz: int = synth.RATE_HZ) -> Source:
+        """The source of that sound: the one of that name if it still holds it, else any that does.
+
+        Args:
+            pcm_hash: :func:`earwitness.audio.pcm_hash` of the clip as decoded.
+            rate_hz: At which it will be used: it is decoded here, and kept.
+
+        Raises:
+            UserError: If no source holds that sound; a file of that name that holds another is named, as is
+                one that cannot be read.
+        """
+        named = self._by_name.get(name, ())
+        for source in named:
+            if decoded(source, rate_hz).pcm_hash == pcm_hash:
+                return source
+        for source in self._all():
+            if source.name != name and _hash(source) == pcm_hash:
+                return source
+        if named:
+            raise UserError(
+                f"{named[0].path or name} holds another sound than when the scene was drawn.",
+                "Put the old file back, or draw the scenes anew.",
+            )
+        raise UserError(
+            f"The bank has no clip {name!r}, nor that sound under another name.",
+            "Name the bank that the scene was drawn from.",
+        )
+
+    def relabelled(self, classes: Mapping[str, str]) -> "Bank":
+        """The sources under other labels, those of one class together; labels not given are left out."""
+        by_class: dict[str, list[Source]] = {}
+        for label, sources in self.sources.items():
+            if label in classes:
+                renamed = (replace(source, label=classes[label]) for source in sources)
+                by_class.setdefault(classes[label], []).extend(renamed)
+        return _bank(by_class)
+
+    def joined(self, other: "Bank") -> "Bank":
+        """The sources of both, as to render scenes with an ambience from a folder of its own."""
+        by_label = {label: list(sources) for label, sources in self.sources.items()}
+        for label, sources in other.sources.items():
+            by_label.setdefault(label, []).extend(sources)
+        return _bank(by_label)
+
     @classmethod
     def builtin(cls, per_class: int, seed: int = 0) -> "Bank":
         """``per_class`` computed sounds of every built-in class; another seed gives others (up to 10^6).
@@ -69,7 +120,7 @@ class Bank:
         return cls(
             {
                 name: tuple(
-                    Source(name, f"{name}-{number}", seed=number)
+                    Source(name, f"{name}-{number}", seed=number, name=f"builtin/{name}/{number}")
                     for number in range(first, first + per_class)
                 )
                 for name in synth.CLASSES
@@ -78,60 +129,63 @@ class Bank:
 
     @classmethod
     def open(cls, folder: Path) -> "Bank":
-        """A user's folder: with ``metadata.csv`` (or ``.jsonl``), or else one sub-folder a label.
+        """A user's folder: with ``metadata.csv`` (or ``.jsonl``), a known corpus, or one sub-folder a label.
 
-        The metadata has ``file_name`` (relative to the folder) and ``label``; optional ``recording_id``
-        and ``licence``. Without ``recording_id`` every file counts as a recording of its own. Sound is
-        decoded when it is used.
+        The metadata has ``file_name`` (relative to the folder) and ``label``; optional ``recording_id``,
+        ``licence`` and ``author``. Without ``recording_id`` every file counts as a recording of its own.
+        The corpora are those of :mod:`.corpora`. Sound is decoded when it is used.
 
         Raises:
             UserError: If the folder is not there.
             InputFaults: Listing every label without sound, file that is missing and fault of the table.
         """
-        if not folder.is_dir():
-            raise UserError(f"{folder}: no such folder.", "Name a folder of label/clip.wav.")
-        listed = next((folder / name for name in _METADATA if (folder / name).is_file()), None)
-        found = _from_folders(folder) if listed is None else _from_metadata(listed)
         by_label: dict[str, list[Source]] = {}
-        for source in found:
-            by_label.setdefault(source.label, []).append(source)
-        return cls({label: tuple(by_label[label]) for label in sorted(by_label)})
+        for clip in corpora.listed(folder):
+            name = Path(os.path.relpath(clip.path, folder)).as_posix()
+            source = Source(clip.label, clip.recording_id, clip.licence, clip.author, clip.path, name=name)
+            by_label.setdefault(clip.label, []).append(source)
+        return _bank(by_label)
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, tuple[Source, ...]]:
+        found: dict[str, tuple[Source, ...]] = {}
+        for source in self._all():
+            found[source.name] = (*found.get(source.name, ()), source)
+        return found
+
+    def _all(self) -> Iterator[Source]:
+        for sources in self.sources.values():
+            yield from sources
 
 
-def _from_folders(folder: Path) -> list[Source]:
-    found: list[Source] = []
-    faults: list[str] = []
-    for inner in sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith(".")):
-        files = sorted(p for p in inner.iterdir() if p.suffix.lower() in AUDIO_EXTENSIONS)
-        if not files:
-            faults.append(f"the label {inner.name!r} holds no sound: {inner}")
-        found += (Source(inner.name, f"{inner.name}/{file.stem}", path=file) for file in files)
-    if not found:
-        faults.append("there is no folder with sound in it")
-    if faults:
-        raise InputFaults(
-            str(folder), faults, f"Put clips ({', '.join(AUDIO_EXTENSIONS)}) in one folder a label."
-        )
-    return found
+def _bank(by_label: Mapping[str, list[Source]]) -> Bank:
+    return Bank({label: tuple(by_label[label]) for label in sorted(by_label)})
 
 
-def _from_metadata(path: Path) -> list[Source]:
-    table = read_table(path)
-    required = ("audio", "label")
-    columns = table.choose(required, ("recording_id", "licence"), {})
-    found: list[Source] = []
-    rows: dict[str, int] = {}
-    for row, cells in table.texts(columns, required):
-        name, label = cells["audio"], cells["label"].strip()
-        if not label:
-            table.faults.append(f"row {row}: 'label' must not be empty")
-        if not (path.parent / name).is_file():
-            table.faults.append(f"row {row}: no such file: {path.parent / name}")
-        if rows.setdefault(name, row) != row:
-            table.faults.append(f"rows {rows[name]} and {row} list the same file: {name}")
-        recording = cells.get("recording_id", "").strip() or str(Path(name).with_suffix(""))
-        found.append(Source(label, recording, cells.get("licence", ""), path.parent / name))
-    table.raise_faults()
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """The sound of a source: ``pcm_hash`` as it lies in its bank, ``samples`` (n,) mono at the rate asked."""
+
+    pcm_hash: str
+    samples: NDArray[np.float32]
+
+
+def decoded(source: Source, rate_hz: int) -> Decoded:
+    """The sound of a source; the last ones used are kept, up to :data:`CACHE_BYTES`.
+
+    Samples are read-only. A file that changed is decoded again.
+
+    Raises:
+        UserError: If a file cannot be used, naming it.
+    """
+    key = (*_identity(source), rate_hz)
+    if (kept := _CACHE.get(key)) is not None:
+        return kept
+    clip = _read(source)
+    samples = audio.mono(clip, rate_hz)
+    samples.flags.writeable = False
+    found = Decoded(clip.pcm_hash, samples)
+    _CACHE.put(key, found)
     return found
 
 
@@ -148,17 +202,81 @@ def clip(
         UserError: If a file cannot be used, naming it.
     """
     if source.path is None:
-        sound = synth.render(source.label, source.seed, duration_s)
-        computed = audio.Clip(sound[np.newaxis], synth.RATE_HZ, "")
-        return audio.mono(computed, rate_hz)
-    try:
-        samples = audio.mono(audio.read(source.path), rate_hz)
-    except UnusableAudio as fault:
-        raise UserError(
-            f"{source.path} cannot be used: {fault.detail}.", "Take it out of the bank or replace it."
-        ) from fault
+        return audio.mono(_computed(source, duration_s), rate_hz)
+    samples = audio.mono(_read(source), rate_hz)
     if duration_s is not None and len(samples) > (n := round(duration_s * rate_hz)):
         fall = min(n, rate_hz // 20)
         samples = samples[:n].copy()
         samples[n - fall :] *= np.linspace(1, 0, fall, dtype=np.float32)
     return samples
+
+
+def _read(source: Source) -> audio.Clip:
+    if source.path is None:
+        return _computed(source)
+    try:
+        return audio.read(source.path)
+    except UnusableAudio as fault:
+        raise UserError(
+            f"{source.path} cannot be used: {fault.detail}.", "Take it out of the bank or replace it."
+        ) from fault
+
+
+def _computed(source: Source, duration_s: float | None = None) -> audio.Clip:
+    """A built-in sound by its name, since its label may be another bank's word for it."""
+    _, sound, seed = source.name.split("/")
+    samples = synth.render(sound, int(seed), duration_s)[np.newaxis]
+    return audio.Clip(samples, synth.RATE_HZ, audio.pcm_hash(samples, synth.RATE_HZ))
+
+
+def _identity(source: Source) -> tuple[str, int, int]:
+    """What tells a source from others and from its own earlier content."""
+    if source.path is None:
+        return (source.name, 0, 0)
+    try:
+        facts = source.path.stat()
+    except OSError as fault:
+        raise UserError(
+            f"{source.path} cannot be used: {fault.strerror}.", "Put it back or name another bank."
+        ) from fault
+    return (str(source.path), facts.st_size, facts.st_mtime_ns)
+
+
+def _hash(source: Source) -> str | None:
+    """Of the sound as it lies in its bank; None if it cannot be decoded."""
+    try:
+        return _hash_of(source, _identity(source))
+    except UserError:
+        return None
+
+
+@lru_cache(maxsize=1 << 16)
+def _hash_of(source: Source, identity: tuple[str, int, int]) -> str:
+    """``identity`` is part of the key, so that a changed file is decoded again."""
+    return _read(source).pcm_hash
+
+
+class _Cache:
+    """The decoded clips used last, bounded in bytes."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, int, int, int], Decoded] = OrderedDict()
+        self._bytes = 0
+        self._lock = Lock()
+
+    def get(self, key: tuple[str, int, int, int]) -> Decoded | None:
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            return self._kept.get(key)
+
+    def put(self, key: tuple[str, int, int, int], clip: Decoded) -> None:
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = clip
+                self._bytes += clip.samples.nbytes
+            while self._bytes > CACHE_BYTES:
+                self._bytes -= self._kept.popitem(last=False)[1].samples.nbytes
+
+
+_CACHE = _Cache()

@@ -6,12 +6,24 @@ A clip is made mono at the scene's rate and searched from its first to its last 
 :data:`AUDIBLE_DB` below its peak. From there it is cut, front to back, into pieces that do not overlap;
 each begins and ends with an audible sample and lasts ``shortest_s`` to ``longest_s`` seconds, so onset and
 offset in the truth are where sound begins and ends. What is left over is not used.
+Lengths are random, from the seed and the clip's content, so other clips change none of its slices.
 """
 
-from collections.abc import Mapping
+import logging
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from earwitness.scenes.bank import Source
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.errors import InputFaults, UserError
+from earwitness.scenes import levels
+from earwitness.scenes.bank import Bank, Source, decoded
+
+log = logging.getLogger(__name__)
 
 AUDIBLE_DB = 40.0
 
@@ -37,3 +49,158 @@ class Slice:
 
 Slices = Mapping[str, tuple[Slice, ...]]
 """Label -> its slices, in an order that depends on the bank's content alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A bank cut into slices.
+
+    Attributes:
+        left_out: Label -> reason -> how many of its clips gave no slice.
+        refused: Name of each clip that is silent or cannot be decoded -> why.
+    """
+
+    slices: Slices
+    left_out: Mapping[str, Mapping[str, int]]
+    refused: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    rate_hz: int
+    shortest: int
+    longest: int
+    fade: int
+    measure: str
+    seed: int
+
+
+def cut(
+    bank: Bank,
+    *,
+    rate_hz: int = 16_000,
+    shortest_s: float = 1.0,
+    longest_s: float = 5.0,
+    fade_s: float = 0.01,
+    measure: str = "lufs",
+    seed: int = 0,
+    leave_out_empty: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Cut:
+    """Cut every clip of a bank.
+
+    Args:
+        rate_hz: Of the scenes.
+        shortest_s, longest_s: Bounds of a slice in seconds, both included.
+        fade_s: Of the linear ramps at its ends.
+        measure: Of its level, see :mod:`.levels`.
+        leave_out_empty: Leave a label without any slice out, instead of raising.
+        progress: Called with clips done and clips in all.
+
+    Raises:
+        ValueError: If the lengths are not ``0 <= 2 fade_s <= shortest_s <= longest_s``, or there is no such
+            measure.
+        InputFaults: Listing every label without any slice, with the counts of its clips by reason.
+    """
+    if not (0 < shortest_s <= longest_s and 0 <= 2 * fade_s <= shortest_s):
+        raise ValueError(f"no slices of {shortest_s} to {longest_s} s with fades of {fade_s} s")
+    if measure not in levels.MEASURES:
+        raise ValueError(f"measure must be one of {', '.join(levels.MEASURES)}, not {measure!r}")
+    shortest, longest, fade = (round(s * rate_hz) for s in (shortest_s, longest_s, fade_s))
+    rule = _Rule(rate_hz, shortest, longest, fade, measure, seed)
+    sources = [source for label in bank.sources for source in bank.sources[label]]
+    slices: dict[str, list[Slice]] = {label: [] for label in bank.sources}
+    left_out: dict[str, Counter[str]] = {}
+    refused: dict[str, str] = {}
+    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+        for done, (source, found) in enumerate(
+            zip(sources, pool.map(lambda one: _cut(one, rule), sources), strict=True), 1
+        ):
+            if isinstance(found, _Nothing):
+                left_out.setdefault(source.label, Counter())[found.reason] += 1
+                if found.refusal:
+                    refused[source.name] = found.refusal
+                    log.warning("%s is left out: %s", source.name, found.refusal)
+            else:
+                slices[source.label] += found
+            if progress is not None:
+                progress(done, len(sources))
+    return Cut(_checked(slices, left_out, leave_out_empty), left_out, refused)
+
+
+@dataclass(frozen=True, slots=True)
+class _Nothing:
+    """Why a clip gives no slice; ``refusal`` if that is the clip's fault."""
+
+    reason: str
+    refusal: str = ""
+
+
+def _cut(source: Source, rule: _Rule) -> list[Slice] | _Nothing:
+    try:
+        clip = decoded(source, rule.rate_hz)
+    except UserError as fault:
+        return _Nothing("not usable", fault.message)
+    samples = np.abs(clip.samples)
+    top = float(samples.max(initial=0.0))
+    if top == 0:
+        return _Nothing("silent", "the clip is silent")
+    audible = np.flatnonzero(samples > top * 10 ** (-AUDIBLE_DB / 20))
+    if audible[-1] + 1 - audible[0] < rule.shortest:
+        return _Nothing(f"shorter than {rule.shortest / rule.rate_hz:g} s")
+    rng = np.random.default_rng([rule.seed, int(clip.pcm_hash[:16], 16)])
+    found = []
+    for start, length in _pieces(audible, rule, rng):
+        sound = clip.samples[start : start + length] * ramps(length, rule.fade)
+        try:
+            level = levels.level_db(sound, rule.rate_hz, rule.measure)
+        except ValueError as fault:
+            return _Nothing("without a level", str(fault))
+        found.append(Slice(source, clip.pcm_hash, start, length, level, rule.fade))
+    if not found:
+        return _Nothing("in bursts too short and too far apart")
+    return found
+
+
+def _pieces(audible: NDArray[np.intp], rule: _Rule, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
+    """Start and length of the pieces of a clip, given the positions of its audible samples."""
+    at = 0
+    while at < len(audible):
+        start = int(audible[at])
+        wanted = int(rng.integers(rule.shortest, rule.longest, endpoint=True))
+        last = int(np.searchsorted(audible, start + wanted)) - 1  # the last audible sample within it
+        if audible[last] - start + 1 < rule.shortest:  # then the first that makes it long enough
+            last = int(np.searchsorted(audible, start + rule.shortest - 1))
+        if last < len(audible) and audible[last] - start + 1 <= rule.longest:
+            yield start, int(audible[last]) - start + 1
+            at = last + 1
+        else:
+            at = int(np.searchsorted(audible, start + rule.longest))
+
+
+def ramps(length: int, fade: int) -> NDArray[np.float64]:
+    """The gain of a sound of ``length`` samples that rises and falls linearly over ``fade`` samples."""
+    gain = np.ones(length)
+    if fade:
+        rise = np.arange(1, fade + 1) / (fade + 1)
+        gain[:fade] = rise
+        gain[length - fade :] = rise[::-1]
+    return gain
+
+
+def _checked(
+    slices: Mapping[str, list[Slice]], left_out: Mapping[str, Mapping[str, int]], leave_out_empty: bool
+) -> Slices:
+    """The slices by label in the order of their content; a label without any is a fault or left out."""
+    empty = [label for label, found in slices.items() if not found]
+    if empty and not leave_out_empty:
+        faults = []
+        for label in empty:
+            counts = ", ".join(f"{count} {reason}" for reason, count in left_out[label].items())
+            faults.append(f"{label!r} gives no slice ({counts})")
+        raise InputFaults("The bank", faults, "Add longer clips of these labels, or leave the labels out.")
+    return {
+        label: tuple(sorted(found, key=lambda piece: (piece.pcm_hash, piece.start)))
+        for label, found in slices.items()
+        if found
+    }
