@@ -25,6 +25,8 @@ MAIN: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 RELATIONS: tuple[str, ...] = tuple(sub for subs in MAIN.values() for sub in subs)
 SPATIAL = MAIN["Spatial_Distance"]
+PAIRS: tuple[str, ...] = (*MAIN["Temporal_Order"], *SPATIAL)
+"""The relations between exactly two sounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,11 @@ class Expected:
             raise ValueError(f"there is no relation {self.relation!r}; known: {', '.join(RELATIONS)}")
         if not self.alternatives:
             raise ValueError("a prompt needs at least one alternative")
+        for one in self.alternatives:
+            if not (one.present or one.absent):
+                raise ValueError("an alternative must ask for a sound or forbid one")
+            if self.relation in PAIRS and len(one.present) != 2:
+                raise ValueError(f"{self.relation} is between two sounds, not {len(one.present)}")
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -35,6 +35,7 @@ from earwitness.scores.ritta_rules import (
     UNWANTED,
     Finding,
     judgement,
+    miscounted,
     overlap_s,
     parsimony,
     span,
@@ -56,9 +57,8 @@ def judged(expected: Expected, heard: Sequence[Event], levels: Levels | None) ->
     labels = expected_labels(expected)
     asked, times = Counter(labels), Counter(e.label for e in heard)
     if _hits(heard, labels) != len(labels):  # the gate: nothing else is looked at
-        missing = [label for label in asked if not times[label]]
-        told = ", ".join(f"{label} {times[label]} times" for label in asked)
-        return judgement(asked, times, 0.0, 0.0, Finding(0.0, MISSING if missing else MISCOUNTED, told))
+        kind = MISCOUNTED if all(times[label] for label in asked) else MISSING
+        return judgement(asked, times, 0.0, 0.0, Finding(0.0, kind, miscounted(asked, times, asked)))
     finding = _finding(expected.relation, labels, heard, levels)
     return judgement(asked, times, 1.0, parsimony(len(heard), len(labels)), finding)
 
@@ -121,7 +121,7 @@ def _finding(relation: str, labels: Sequence[str], heard: Sequence[Event], level
         )
     if holds:
         return Finding(1.0)
-    return Finding(0.0, UNWANTED, f"heard together: {', '.join(dict.fromkeys(e.label for e in heard))}")
+    return Finding(0.0, UNWANTED, f"heard: {', '.join(dict.fromkeys(e.label for e in heard))}")
 
 
 def _empty_between(one: Event, other: Event) -> bool:
@@ -132,6 +132,8 @@ def _empty_between(one: Event, other: Event) -> bool:
 def _temporal(relation: str, first: Sequence[Event], second: Sequence[Event]) -> Finding:
     pairs = [(a, b) for a in first for b in second]
     told = "; ".join(map(span, [*first, *second]))
+    if not pairs:
+        return Finding(0.0, MISSING, told)
     if relation == "together":  # touching counts: less than one frame apart
         near = any(overlap_s(a, b) > EPSILON_S - FRAME_S for a, b in pairs)
         return Finding(1.0) if near else Finding(0.0, APART, told)

@@ -176,13 +176,15 @@ def miscounted(asked: Counter[str], heard: Counter[str], labels: Iterable[str]) 
 def judgement(
     asked: Counter[str], heard: Counter[str], presence: float, parsimony: float, finding: Finding
 ) -> Judged:
-    """All of it in one, with the numbers of events.
+    """Everything about one alternative, with the numbers of events.
 
     Args:
-        asked: How often each sound is asked for; 0 for one that must not be there. Not empty.
+        asked: How often each sound is asked for; 0 for one that must not be there. Not empty. The count
+            error and bias are means over the sounds asked for, or, if there is none, over the forbidden.
         heard: How often each sound is heard, those that nobody asked for too.
     """
-    off = [heard[label] - times for label, times in asked.items()]
+    labels = [label for label, times in asked.items() if times] or list(asked)
+    off = [heard[label] - asked[label] for label in labels]
     return Judged(
         presence=presence,
         relation=finding.relation,
