@@ -32,6 +32,9 @@ MIN_S = 0.025
 MAX_S = 7200.0
 """A longer file is ``too_long``: it is no clip, and its samples would not fit in a small machine's memory."""
 
+CANCELLED = "the channels cancel each other in the mean downmix"
+"""A warning: what is heard of the clip in mono is not its sound."""
+
 _SILENT_PEAK = 1e-4  # -80 dBFS: dither and codec residue stay below it, audible sound does not
 _FULL_SCALE = 0.9999  # just below 32767/32768
 CLIPPED_SHARE = 1e-3  # a peak-normalised clip touches full scale a few times; a clipped one stays there
@@ -307,7 +310,7 @@ def _warnings(samples: Samples) -> tuple[str, ...]:
     elif len(peaks) > 1:
         apart, together = level_dbfs(samples), level_dbfs(samples.mean(axis=0))
         if apart is not None and (together is None or apart - together > _CANCELLED_DB):
-            found.append("the channels cancel each other in the mean downmix")
+            found.append(CANCELLED)
     clipped = clipped_share(samples)
     if clipped > CLIPPED_SHARE:
         found.append(f"{100 * clipped:.1f} % of the samples are clipped")

@@ -164,10 +164,17 @@ def _bank(by_label: Mapping[str, list[Source]]) -> Bank:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """The sound of a source: ``pcm_hash`` as it lies in its bank, ``samples`` (n,) mono at the rate asked."""
+    """The sound of a source.
+
+    Attributes:
+        pcm_hash: As it lies in its bank.
+        samples: (n,), mono at the rate asked for.
+        warnings: Of :func:`earwitness.audio.read`.
+    """
 
     pcm_hash: str
     samples: NDArray[np.float32]
+    warnings: tuple[str, ...]
 
 
 def decoded(source: Source, rate_hz: int) -> Decoded:
@@ -184,7 +191,7 @@ def decoded(source: Source, rate_hz: int) -> Decoded:
     clip = _read(source)
     samples = audio.mono(clip, rate_hz)
     samples.flags.writeable = False
-    found = Decoded(clip.pcm_hash, samples)
+    found = Decoded(clip.pcm_hash, samples, clip.warnings)
     _CACHE.put(key, found)
     return found
 

@@ -2,8 +2,9 @@
 
 Conventions
 -----------
-``lufs`` is the gated loudness of ITU-R BS.1770-4 (pyloudnorm), of a mono sound: a full-scale sine of
-997 Hz has -3.01. It is measured after scaling the sound to a peak of 1 and corrected back, so that the
+``lufs`` is the gated loudness of ITU-R BS.1770-4 of a mono sound, by pyloudnorm with the weighting filters
+that De Man derived (they are the standard's at 48 kHz): a full-scale sine of 997 Hz has -3.01. It is
+measured after scaling the sound to a peak of 1 and corrected back, so that the
 gate (-70 LUFS) does not depend on how quietly a sound was recorded and gains add exactly. A sound shorter
 than one block of 0.4 s has no block: its level is the K-weighted mean square over the whole sound, without
 blocks or gate, on the same scale (-0.691 + 10 lg).
@@ -64,4 +65,4 @@ def _loudness(samples: NDArray[np.float64], rate_hz: int) -> float:
 
 @lru_cache(maxsize=8)
 def _meter(rate_hz: int) -> Any:
-    return pyloudnorm.Meter(rate_hz, block_size=BLOCK_S)
+    return pyloudnorm.Meter(rate_hz, filter_class="DeMan", block_size=BLOCK_S)

@@ -5,10 +5,14 @@ rate is given.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from earwitness.errors import UserError
+from earwitness.scenes import levels
+from earwitness.scenes.bank import Source, decoded
+from earwitness.scenes.render import looped
 from earwitness.scenes.scene import Placed
 from earwitness.scenes.slices import Slice
 
@@ -28,6 +32,41 @@ def placed(label: str, piece: Slice, onset: int, gain_db: float, distance_m: flo
         level_db=piece.level_db + gain_db,
         distance_m=distance_m,
     )
+
+
+def ambience(source: Source, samples: int, level_db: float, *, rate_hz: int, measure: str) -> Placed:
+    """What lies under a whole scene of ``samples`` samples, looped if shorter, at a level in its measure.
+
+    Raises:
+        UserError: If the clip cannot be used or is silent, naming it.
+    """
+    clip = decoded(source, rate_hz)
+    level = _looped_level_db(source, clip.pcm_hash, samples, rate_hz, measure)
+    return Placed(
+        label=source.label,
+        source=clip.pcm_hash,
+        name=source.name,
+        recording_id=source.recording_id,
+        start=0,
+        onset=0,
+        length=samples,
+        fade=0,
+        gain_db=level_db - level,
+        level_db=level_db,
+        looped=True,
+    )
+
+
+@lru_cache(maxsize=1024)
+def _looped_level_db(source: Source, pcm_hash: str, samples: int, rate_hz: int, measure: str) -> float:
+    """``pcm_hash`` is part of the key, so that a changed file is measured again."""
+    try:
+        sound = looped(decoded(source, rate_hz).samples, samples, rate_hz)
+        return levels.level_db(sound, rate_hz, measure)
+    except ValueError as fault:
+        raise UserError(
+            f"{source.path or source.name} is no ambience: {fault}.", "Take it out of the bank or replace it."
+        ) from fault
 
 
 def apart(

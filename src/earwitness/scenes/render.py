@@ -107,7 +107,7 @@ def looped(samples: NDArray[np.float32], length: int, rate_hz: int) -> NDArray[n
     out = np.zeros(length + len(samples))
     for at in range(0, length, period):
         out[at : at + len(once)] += once
-    out[:cross] = samples[: min(cross, len(out))]  # nothing comes before the first
+    out[:cross] = samples[:cross]  # nothing comes before the first
     return out[:length]
 
 

@@ -7,18 +7,21 @@ A clip is made mono at the scene's rate and searched from its first to its last 
 each begins and ends with an audible sample and lasts ``shortest_s`` to ``longest_s`` seconds, so onset and
 offset in the truth are where sound begins and ends. What is left over is not used.
 Lengths are random, from the seed and the clip's content, so other clips change none of its slices.
+A clip that is silent, whose channels cancel each other in the downmix, or that cannot be decoded is refused
+by name; one that holds no such piece, or the same sound as an earlier clip of its label, is counted.
 """
 
 import logging
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from earwitness import audio
 from earwitness.errors import InputFaults, UserError
 from earwitness.scenes import levels
 from earwitness.scenes.bank import Bank, Source, decoded
@@ -26,6 +29,8 @@ from earwitness.scenes.bank import Bank, Source, decoded
 log = logging.getLogger(__name__)
 
 AUDIBLE_DB = 40.0
+
+_SILENT_PEAK = 1e-4  # -80 dBFS, below which audio.read calls a clip silent
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,7 @@ class Cut:
 
     Attributes:
         left_out: Label -> reason -> how many of its clips gave no slice.
-        refused: Name of each clip that is silent or cannot be decoded -> why.
+        refused: Name of each clip that nobody could hear -> why.
     """
 
     slices: Slices
@@ -112,19 +117,21 @@ def cut(
     slices: dict[str, list[Slice]] = {label: [] for label in bank.sources}
     left_out: dict[str, Counter[str]] = {}
     refused: dict[str, str] = {}
-    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
-        for done, (source, found) in enumerate(
-            zip(sources, pool.map(lambda one: _cut(one, rule), sources), strict=True), 1
-        ):
-            if isinstance(found, _Nothing):
-                left_out.setdefault(source.label, Counter())[found.reason] += 1
-                if found.refusal:
-                    refused[source.name] = found.refusal
-                    log.warning("%s is left out: %s", source.name, found.refusal)
-            else:
-                slices[source.label] += found
-            if progress is not None:
-                progress(done, len(sources))
+    seen: set[tuple[str, str]] = set()
+    for done, (source, found) in enumerate(_in_order(sources, rule), 1):
+        if not isinstance(found, _Nothing):
+            content = (source.label, found[0].pcm_hash)
+            found = _Nothing("the same sound as another clip") if content in seen else found
+            seen.add(content)
+        if isinstance(found, _Nothing):
+            left_out.setdefault(source.label, Counter())[found.reason] += 1
+            if found.refusal:
+                refused[source.name] = found.refusal
+                log.warning("%s is left out: %s", source.name, found.refusal)
+        else:
+            slices[source.label] += found
+        if progress is not None:
+            progress(done, len(sources))
     return Cut(_checked(slices, left_out, leave_out_empty), left_out, refused)
 
 
@@ -136,6 +143,15 @@ class _Nothing:
     refusal: str = ""
 
 
+def _in_order(sources: Sequence[Source], rule: _Rule) -> Iterator[tuple[Source, list[Slice] | _Nothing]]:
+    """Every source and its slices; several are decoded at once, and none once the caller stops."""
+    pool = ThreadPoolExecutor(min(4, os.cpu_count() or 1))
+    try:
+        yield from zip(sources, pool.map(lambda source: _cut(source, rule), sources), strict=True)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
 def _cut(source: Source, rule: _Rule) -> list[Slice] | _Nothing:
     try:
         clip = decoded(source, rule.rate_hz)
@@ -143,8 +159,10 @@ def _cut(source: Source, rule: _Rule) -> list[Slice] | _Nothing:
         return _Nothing("not usable", fault.message)
     samples = np.abs(clip.samples)
     top = float(samples.max(initial=0.0))
-    if top == 0:
-        return _Nothing("silent", "the clip is silent")
+    if audio.CANCELLED in clip.warnings:
+        return _Nothing("cancelled in the downmix", audio.CANCELLED)
+    if top < _SILENT_PEAK:
+        return _Nothing("silent", f"the clip is silent at {rule.rate_hz} Hz")
     audible = np.flatnonzero(samples > top * 10 ** (-AUDIBLE_DB / 20))
     if audible[-1] + 1 - audible[0] < rule.shortest:
         return _Nothing(f"shorter than {rule.shortest / rule.rate_hz:g} s")
