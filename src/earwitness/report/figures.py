@@ -1,52 +1,29 @@
 """Figures for the paper: the key metric with its intervals, the kinds of error per system, and what an
-edit wins against what it preserves.
-
-The same summary gives the same bytes: no date, no random ids, matplotlib's own defaults whatever the
-user has set. In the SVG text stays text, so any name shows; in the PDF a character that no installed
-font has becomes a box.
+edit wins against what it preserves; for what is broken down by stratum see :mod:`.relation_figure`.
 """
 
-import logging
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import matplotlib
-from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from earwitness.report import relation_figure
 from earwitness.report.cells import one_line
-from earwitness.report.files import whole
-from earwitness.report.tables import key_spec, low_coverage, number, ranked, spec_of
+from earwitness.report.drawing import COLOURS, HOLLOW, MARKERS, save, short, style
+from earwitness.report.tables import key_spec, low_coverage, number, ranked, shown_name, spec_of
 from earwitness.tasks.rows import Summary, SystemRow
 
-log = logging.getLogger(__name__)
-
-_COLOURS = ("#0072B2", "#D55E00", "#E69F00", "#CC79A7", "#56B4E9", "#009E73", "#F0E442")
-"""Okabe and Ito's palette, which colour-blind readers can tell apart (jfly.uni-koeln.de/color)."""
-
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 TRADEOFFS = (("nontarget_preservation", "edit_success"), ("others_kept", "target_changed"))
 """Metrics of an edit that pull against each other, across and up: a judge's, and a detector's."""
 
-_FONTS = (
-    "DejaVu Sans",
-    "Noto Sans",
-    "Noto Sans CJK JP",
-    "Noto Sans CJK SC",
-    "WenQuanYi Zen Hei",
-    "IPAGothic",
-)
 _WIDTH_IN, _ROW_IN, _FRAME_IN = 6.4, 0.3, 1.1
-_HOLLOW = "hollow, †: fewer than 95 % of applicable items scored"
-_LONGEST_NAME = 36
 
 
 def write_figures(summary: Summary, folder: Path, names: Mapping[str, str] | None = None) -> list[Path]:
-    """Write, as SVG and PDF, ``systems`` and what else the task allows: ``errors`` and ``tradeoff``.
+    """Write, as SVG and PDF, ``systems`` and what else the task allows: ``errors``, ``tradeoff``,
+    ``relations``.
 
     The folder is made if it is not there.
 
@@ -54,48 +31,21 @@ def write_figures(summary: Summary, folder: Path, names: Mapping[str, str] | Non
         names: Display name by system; a system without one keeps its own.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    shown = (replace(row, system=(names or {}).get(row.system, row.system)) for row in summary.rows)
-    summary = replace(summary, rows=tuple(shown))
-    wanted = {"systems": systems}
-    if summary.measures.kinds:
-        wanted["errors"] = errors
-    if _pulling(summary):
-        wanted["tradeoff"] = tradeoff
+    names = names or {}
+    shown = replace(
+        summary,
+        rows=tuple(replace(row, system=shown_name(summary, row, names)) for row in summary.rows),
+    )
     written = []
-    with _style():
-        for name, draw in wanted.items():
-            figure = draw(summary)
-            for kind, metadata in (("svg", {"Date": None}), ("pdf", {"CreationDate": None})):
-                path = folder / f"{name}.{kind}"
-                with whole(path) as part:
-                    figure.savefig(part, format=kind, metadata=metadata)
-                written.append(path)
+    with style():
+        written += save(systems(shown), folder / "systems")
+        if summary.measures.kinds:
+            written += save(errors(shown), folder / "errors")
+        if _pulling(summary):
+            written += save(tradeoff(shown), folder / "tradeoff")
+        if summary.measures.strata:
+            written += save(relation_figure.relations(summary, names), folder / "relations")
     return written
-
-
-@contextmanager
-def _style() -> Iterator[None]:
-    """Our settings for as long as figures are made and written; the user's come back afterwards."""
-    installed = set(font_manager.get_font_names())
-    with matplotlib.rc_context(), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(
-            {
-                "font.family": [font for font in _FONTS if font in installed],
-                "font.size": 9,
-                "svg.fonttype": "none",
-                "svg.hashsalt": "earwitness",
-                "pdf.fonttype": 42,
-            }
-        )
-        yield
-    messages = {str(warning.message) for warning in caught}
-    glyphs = {message for message in messages if message.startswith("Glyph")}  # one for every character
-    if glyphs:
-        log.warning("figures: no installed font has %d characters, shown as boxes in the PDF", len(glyphs))
-    for message in sorted(messages - glyphs):
-        log.warning("figures: %s", message)
 
 
 def systems(summary: Summary) -> Figure:
@@ -117,10 +67,10 @@ def systems(summary: Summary) -> Figure:
             axes.plot([metric.worst, metric.best], [place, place], color="0.85", lw=7, solid_capstyle="butt")
             numbers += [metric.worst, metric.best]
         if metric.low is not None and metric.high is not None:
-            axes.plot([metric.low, metric.high], [place, place], color=_COLOURS[0], lw=1.6)
+            axes.plot([metric.low, metric.high], [place, place], color=COLOURS[0], lw=1.6)
             numbers += [metric.low, metric.high]
-        face = "white" if low_coverage(row) else _COLOURS[0]
-        axes.plot([metric.value], [place], "o", color=_COLOURS[0], markerfacecolor=face, markersize=5)
+        face = "white" if low_coverage(row) else COLOURS[0]
+        axes.plot([metric.value], [place], "o", color=COLOURS[0], markerfacecolor=face, markersize=5)
         numbers.append(metric.value)
         axes.text(
             1.01,
@@ -135,7 +85,7 @@ def systems(summary: Summary) -> Figure:
     if any(row.unheard for row in rows):
         legend.append("pale band: if all that was unheard were wrong, to all right")
     if any(map(low_coverage, rows)):
-        legend.append(_HOLLOW)
+        legend.append(HOLLOW)
     axes.set_xlabel("\n".join(legend), parse_math=False)
     axes.grid(axis="x", color="0.9")
     return figure
@@ -149,7 +99,7 @@ def errors(summary: Summary) -> Figure:
     left = [0.0] * len(rows)
     for index, kind in enumerate(kinds):
         shares = [row.errors.get(kind, 0) / row.scored if row.scored else 0.0 for row in rows]
-        colour = _COLOURS[index % len(_COLOURS)]
+        colour = COLOURS[index % len(COLOURS)]
         axes.barh(range(len(rows)), shares, left=left, height=0.7, color=colour, label=one_line(kind))
         left = [start + share for start, share in zip(left, shares, strict=True)]
     for place, row in enumerate(rows):
@@ -171,12 +121,12 @@ def tradeoff(summary: Summary) -> Figure:
     labels = []
     for index, row in enumerate(rows):
         x, y = row.metrics[across.name], row.metrics[up.name]
-        labels.append(_short(row.system) + (" †" if low_coverage(row) else ""))
+        labels.append(short(row.system) + (" †" if low_coverage(row) else ""))
         if x.value is None or y.value is None:
             axes.plot([], [], " ", label=str(index))
             labels[-1] += ": unscored"
             continue
-        colour, marker = _COLOURS[index % len(_COLOURS)], _MARKERS[index // len(_COLOURS) % len(_MARKERS)]
+        colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index // len(COLOURS) % len(MARKERS)]
         if x.low is not None and x.high is not None:
             axes.plot([x.low, x.high], [y.value, y.value], color=colour, lw=1.2, alpha=0.6)
         if y.low is not None and y.high is not None:
@@ -188,7 +138,7 @@ def tradeoff(summary: Summary) -> Figure:
     for spec, limit in ((across, axes.set_xlim), (up, axes.set_ylim)):
         if spec.scale:
             limit(*_limits(spec.scale))
-    below = [across.title, *([_HOLLOW] if any(map(low_coverage, rows)) else [])]
+    below = [across.title, *([HOLLOW] if any(map(low_coverage, rows)) else [])]
     axes.set_xlabel("\n".join(below), parse_math=False)
     axes.set_ylabel(up.title, parse_math=False)
     axes.grid(color="0.9")
@@ -220,19 +170,10 @@ def _axes(rows: Sequence[SystemRow]) -> tuple[Figure, Axes]:
     """Empty axes with one line per system, the first on top."""
     figure = Figure(figsize=(_WIDTH_IN, _FRAME_IN + _ROW_IN * max(1, len(rows))), layout="constrained")
     axes = figure.add_subplot()
-    names = [_short(row.system) + (" †" if low_coverage(row) else "") for row in rows]
+    names = [short(row.system) + (" †" if low_coverage(row) else "") for row in rows]
     axes.set_yticks(range(len(rows)), labels=names, parse_math=False)
     axes.set_ylim(max(1, len(rows)) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     return figure, axes
-
-
-def _short(name: str) -> str:
-    """A name cut in its middle, where long names differ least."""
-    name = one_line(name)
-    if len(name) <= _LONGEST_NAME:
-        return name
-    tail = _LONGEST_NAME // 2
-    return f"{name[: _LONGEST_NAME - tail - 1]}…{name[-tail:]}"

@@ -1,6 +1,7 @@
 """The summary as a LaTeX table, in the same cells as the markdown one (report.tables)."""
 
 import re
+from collections.abc import Sequence
 
 from earwitness.errors import UserError
 from earwitness.report import tables
@@ -14,10 +15,15 @@ _LATEX = {
 }  # fmt: skip
 
 
+_SUPERSCRIPT = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+
+
 def latex_text(text: str) -> str:
     """Plain text as LaTeX that shows just that text; letters beyond ASCII stay as they are."""
     escaped = "".join(_LATEX.get(c, c) for c in one_line(text))
     escaped = re.sub(r"([-',])(?=\1)", r"\1{}", escaped)  # fonts would join two of them into one character
+    # most fonts have no raised minus
+    escaped = re.sub(r"[⁻⁰¹²³⁴-⁹]+", lambda m: f"$^{{{m[0].translate(_SUPERSCRIPT)}}}$", escaped)
     # a row break or rule before a bracket or star would take it for its own argument
     return "{}" + escaped if escaped.startswith(("[", "*")) else escaped
 
@@ -31,11 +37,17 @@ def latex(summary: Summary, options: tables.TableOptions) -> str:
     label = options.label or f"tab:{summary.task}"
     if not re.fullmatch(r"[\w:.+/-]+", label, re.ASCII):
         raise UserError(f"{label!r} is no LaTeX label.", "Use letters, digits and any of : . + / _ - in it.")
-    table = tables.grid(summary, options)
+    return latex_of(tables.grid(summary, options), tables.caption(summary, options), label, options)
+
+
+def latex_of(table: tables.Grid, caption: str, label: str, options: tables.TableOptions) -> str:
+    """Any table of systems as LaTeX for booktabs; a rule sets the baselines apart."""
     rows = [" & ".join(latex_text(head) for head in table.heads) + r" \\", r"\midrule"]
-    for row, name, cells in zip(table.systems, table.names, table.cells, strict=True):
+    for index, (row, name, cells) in enumerate(zip(table.systems, table.names, table.cells, strict=True)):
+        if index and row.baseline and not table.systems[index - 1].baseline:
+            rows.append(r"\midrule")
         first = latex_text(name) + (r"$^{\dagger}$" if tables.low_coverage(row) else "")
-        rows.append(" & ".join([first, *(_latex_cell(cell, options) for cell in cells)]) + r" \\")
+        rows.append(" & ".join([first, *(latex_cell(cell, options) for cell in cells)]) + r" \\")
     notes = []
     if any(map(tables.low_coverage, table.systems)):
         notes.append("$^{\\dagger}$" + latex_text(tables.LOW_COVERAGE_NOTE))
@@ -43,22 +55,47 @@ def latex(summary: Summary, options: tables.TableOptions) -> str:
         notes.append(latex_text(tables.PART_NOTE))
     lines = [
         r"% needs \usepackage{booktabs}",
-        r"\begin{table}[t]",
+        *environment("table", caption, label, "l" + "r" * (len(table.heads) - 1), rows, notes),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def environment(
+    kind: str,
+    caption: str,
+    label: str,
+    columns: str,
+    rows: Sequence[str],
+    notes: Sequence[str] = (),
+    style: Sequence[str] = (),
+) -> list[str]:
+    """Lines of a float that holds a table.
+
+    Args:
+        kind: ``table``, or ``table*`` for one across both columns of the page.
+        caption: Plain text.
+        columns: How each column is set, for ``tabular``.
+        rows, notes: As LaTeX.
+        style: Commands that hold for the whole table.
+    """
+    return [
+        rf"\begin{{{kind}}}[t]",
         r"\centering",
-        rf"\caption{{{latex_text(tables.caption(summary, options))}}}",
+        rf"\caption{{{latex_text(caption)}}}",
         rf"\label{{{label}}}",
-        rf"\begin{{tabular}}{{l{'r' * (len(table.heads) - 1)}}}",
+        *style,
+        rf"\begin{{tabular}}{{{columns}}}",
         r"\toprule",
         *rows,
         r"\bottomrule",
         r"\end{tabular}",
         *(rf"\par\smallskip{{\footnotesize {note}}}" for note in notes),
-        r"\end{table}",
+        rf"\end{{{kind}}}",
     ]
-    return "\n".join(lines) + "\n"
 
 
-def _latex_cell(cell: tables.Cell, options: tables.TableOptions) -> str:
+def latex_cell(cell: tables.Cell, options: tables.TableOptions) -> str:
+    """A cell as LaTeX, its interval as the options say."""
     texts = (cell.text, cell.low, cell.high)
     value, low, high = (text if text == tables.NONE else text.replace("-", "$-$") for text in texts)
     if cell.best:

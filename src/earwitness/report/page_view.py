@@ -86,7 +86,7 @@ def view(
         "others_open": any(spec.name in columns for spec in others),
         "kinds": [(kind, summary.measures.kinds[kind]) for kind in kinds],
         "plot": {"width": _PLOT_WIDTH, "ticks": _ticks(key, ends)},
-        "systems": [_system_view(row, key, others, kinds, ends, names) for row in shown],
+        "systems": [_system_view(summary, row, others, kinds, ends, names) for row in shown],
         "bounded": any(row.metrics[key.name].worst is not None for row in shown),
         "comparisons": _comparisons(summary, names),
         "listed": _LISTED,
@@ -130,19 +130,21 @@ def _figures(summary: Summary) -> list[tuple[str, str, bool]]:
 
 
 def _system_view(
+    summary: Summary,
     row: SystemRow,
-    key: MetricSpec,
     others: list[MetricSpec],
     kinds: list[str],
     ends: tuple[float, float],
     names: Mapping[str, str],
 ) -> dict[str, Any]:
     address = "#system=" + quote(row.system, safe="", errors="replace")
+    key, role = tables.key_spec(summary), tables.role(summary.measures, row)
     metric = row.metrics[key.name]
     reasons = sorted(row.unheard_reasons.items(), key=lambda pair: (-pair[1], pair[0]))
     return {
         "row": row,
-        "name": names.get(row.system, row.system) + (" (baseline)" if row.baseline else ""),
+        "name": names.get(row.system, row.system) + (f" ({role})" if role else ""),
+        "role": role,
         "address": address,
         "key": metric_view(metric, key) | {"plot": _plot(metric, ends)},
         "others": [metric_view(row.metrics[spec.name], spec) for spec in others],

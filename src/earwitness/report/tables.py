@@ -7,7 +7,9 @@ or an empty cell. Tables for reading rank systems by the key metric, best first,
 after all of them, and write ``--`` for what does not exist. A system with less than 95 % of its applicable
 items scored is marked with a dagger, a value that rests on part of the scored items with their number. The
 best value of a column is bold, with all that are written alike; a column in which every system has the
-same value has no best, and a baseline never is.
+same value has no best, and a baseline never is. Where a task names a ceiling, its baselines are called
+ceilings (what can be reached) and floors (what comes of no work), and its numbers are broken down by
+stratum too (report.relation_tables).
 """
 
 import difflib
@@ -15,13 +17,21 @@ import io
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from earwitness.errors import UserError
 from earwitness.report.cells import csv_rows, one_line, safe
-from earwitness.tasks.rows import LOW_COVERAGE, Comparison, Metric, MetricSpec, Summary, SystemRow
+from earwitness.tasks.rows import (
+    LOW_COVERAGE,
+    Comparison,
+    Measures,
+    Metric,
+    MetricSpec,
+    Summary,
+    SystemRow,
+)
 
 LOW_COVERAGE_NOTE = "Fewer than 95 % of the applicable items were scored."
 PART_NOTE = "(n=...): this value rests on so many of the scored items; it is not defined for the others."
@@ -112,10 +122,22 @@ def part(row: SystemRow, metric: Metric) -> str:
     return f"(n={metric.n})" if metric.value is not None and metric.n < row.scored else ""
 
 
-def shown_name(row: SystemRow, names: Mapping[str, str]) -> str:
-    """A system's name for display; a baseline is called one."""
-    name = one_line(names.get(row.system, row.system))
-    return f"{name} (baseline)" if row.baseline else name
+CEILING, FLOOR, BASELINE = "ceiling", "floor", "baseline"
+
+
+def role(measures: Measures, row: SystemRow) -> str:
+    """What a baseline is there for: ``ceiling`` or ``floor`` where there is a ceiling, else ``baseline``;
+    empty for a contestant.
+    """
+    if not row.baseline or not measures.ceiling:
+        return BASELINE if row.baseline else ""
+    return CEILING if row.system in (measures.ceiling, measures.oracle) else FLOOR
+
+
+def shown_name(summary: Summary, row: SystemRow, names: Mapping[str, str]) -> str:
+    """A system's name for display; a baseline is called what it is."""
+    name, what = one_line(names.get(row.system, row.system)), role(summary.measures, row)
+    return f"{name} ({what})" if what else name
 
 
 def number(value: float | None, spec: MetricSpec, decimals: int | None = None, percent: bool = False) -> str:
@@ -198,7 +220,18 @@ def _row_json(row: SystemRow) -> dict[str, Any]:
         name: {part: getattr(metric, part) for part in ("value", "low", "high", "worst", "best")}
         for name, metric in row.metrics.items()
     }
-    return fixed | metrics
+    return fixed | metrics | ({"parts": _parts_json(row)} if row.parts else {})
+
+
+def _parts_json(row: SystemRow) -> dict[str, Any]:
+    """Every metric by stratum and by group of strata."""
+    return {
+        part: {
+            name: {key: getattr(metric, key) for key in ("value", "low", "high", "n")}
+            for name, metric in metrics.items()
+        }
+        for part, metrics in row.parts.items()
+    }
 
 
 def _unscored_notes(summary: Summary) -> list[str]:
@@ -270,7 +303,7 @@ def grid(summary: Summary, options: TableOptions) -> Grid:
     return Grid(
         heads=("System", *(head for head, _ in shown)),
         systems=rows,
-        names=tuple(shown_name(row, options.names) for row in rows),
+        names=tuple(shown_name(summary, row, options.names) for row in rows),
         cells=tuple(tuple(cells[index] for _, cells in shown) for index in range(len(rows))),
     )
 
@@ -293,24 +326,41 @@ def _metric_column(
     metrics = [
         Metric(row.coverage, n=row.scored) if spec is _COVERAGE else row.metrics[spec.name] for row in rows
     ]
-    percent = options.percent and spec.scale is not None and max(map(abs, spec.scale)) <= 1
+    cells = written(metrics, [not row.baseline for row in rows], spec, options)
+    parts = [part(row, metric) for row, metric in zip(rows, metrics, strict=True)]
+    return head(spec, options), [replace(cell, part=p) for cell, p in zip(cells, parts, strict=True)]
+
+
+def _as_percent(spec: MetricSpec, options: TableOptions) -> bool:
+    return options.percent and spec.scale is not None and max(map(abs, spec.scale)) <= 1
+
+
+def head(spec: MetricSpec, options: TableOptions) -> str:
+    """What a column or table of the metric is called."""
+    return spec.title + (" (%)" if _as_percent(spec, options) or spec.percent else "")
+
+
+def written(
+    metrics: Sequence[Metric], contest: Sequence[bool], spec: MetricSpec, options: TableOptions
+) -> list[Cell]:
+    """Values of one metric that are read side by side, as cells; the best of those that contest is marked."""
+    percent = _as_percent(spec, options)
 
     def text(value: float | None) -> str:
         return number(value, spec, options.decimals, percent)
 
-    values = [
-        m.value for row, m in zip(rows, metrics, strict=True) if m.value is not None and not row.baseline
-    ]
+    values = [m.value for m, contests in zip(metrics, contest, strict=True) if contests]
+    known = [value for value in values if value is not None]
     best = ""
-    if options.bold_best and spec.better and len(set(map(text, values))) > 1:
-        best = text(max(values, key=lambda value: spec.better * value))
+    if options.bold_best and spec.better and len(set(map(text, known))) > 1:
+        best = text(max(known, key=lambda value: spec.better * value))
     cells = []
-    for row, m in zip(rows, metrics, strict=True):
+    for m, contests in zip(metrics, contest, strict=True):
         bounded = options.interval != "none" and m.low is not None and m.high is not None
         low, high = (text(m.low), text(m.high)) if bounded else ("", "")
-        is_best = not row.baseline and m.value is not None and text(m.value) == best
-        cells.append(Cell(text(m.value), low, high, is_best, part(row, m)))
-    return spec.title + (" (%)" if percent or spec.percent else ""), cells
+        is_best = contests and m.value is not None and text(m.value) == best
+        cells.append(Cell(text(m.value), low, high, is_best))
+    return cells
 
 
 def caption(summary: Summary, options: TableOptions) -> str:
@@ -327,21 +377,27 @@ def markdown(summary: Summary, options: TableOptions) -> str:
     Raises:
         UserError: As :func:`grid`.
     """
-    table = grid(summary, options)
-    lines = [markdown_text(caption(summary, options)), ""]
+    return markdown_of(grid(summary, options), caption(summary, options))
+
+
+def markdown_of(table: Grid, caption: str) -> str:
+    """Any table of systems as GitHub-flavoured markdown, everything from outside escaped."""
+    lines = [markdown_text(caption), ""]
     lines.append("| " + " | ".join(markdown_text(head) for head in table.heads) + " |")
     lines.append("|:--" + "|--:" * (len(table.heads) - 1) + "|")
     for row, name, cells in zip(table.systems, table.names, table.cells, strict=True):
         first = markdown_text(name) + (" †" if low_coverage(row) else "")
-        lines.append("| " + " | ".join([first, *map(_markdown_cell, cells)]) + " |")
-    if any(map(low_coverage, table.systems)):
-        lines += ["", f"† {LOW_COVERAGE_NOTE}"]
-    if has_parts(table):
-        lines += ["", PART_NOTE]
-    return "\n".join(lines) + "\n"
+        lines.append("| " + " | ".join([first, *map(markdown_cell, cells)]) + " |")
+    return "\n".join([*lines, *_markdown_notes(table)]) + "\n"
 
 
-def _markdown_cell(cell: Cell) -> str:
+def _markdown_notes(table: Grid) -> list[str]:
+    notes = ["", f"† {LOW_COVERAGE_NOTE}"] if any(map(low_coverage, table.systems)) else []
+    return [*notes, "", PART_NOTE] if has_parts(table) else notes
+
+
+def markdown_cell(cell: Cell) -> str:
+    """A cell as markdown."""
     value = f"**{cell.text}**" if cell.best else cell.text
     interval = f"[{cell.low}, {cell.high}]" if cell.low else ""
     return " ".join(filter(None, [value, interval, cell.part]))

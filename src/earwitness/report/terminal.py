@@ -4,16 +4,19 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from earwitness.report import relation_tables
 from earwitness.report.cells import one_line
 from earwitness.report.tables import (
     LOW_COVERAGE_NOTE,
     PART_NOTE,
+    TableOptions,
     comparisons,
     key_spec,
     low_coverage,
     number,
     part,
     ranked,
+    role,
     sentence,
     shown_name,
 )
@@ -27,6 +30,8 @@ MOST_COMPARISONS = 15
 MOST_OPEN = 3
 """More pairs without a winner than this are only counted."""
 _ABREAST = 4  # metrics with intervals that stand beside each other in 80 columns
+_WITH_INTERVALS, _WITHOUT = 2, 4  # systems that stand beside the ceilings and floors in 80 columns
+_NARROW = 5  # columns that a system then has at least
 
 Names = Mapping[str, str]
 Lines = str | Sequence[str]
@@ -43,7 +48,7 @@ def tables(summary: Summary, names: Names | None = None) -> list["Table"]:
         names: Display name by system; a system without one keeps its own.
     """
     names = names or {}
-    found = [_systems(summary, names), *_measures(summary, names)]
+    found = [_systems(summary, names), *_measures(summary, names), *_relations(summary, names)]
     if shares := _verdict_shares(summary):
         found.append(_verdicts(summary, shares, names))
     if any(count for row in summary.rows for count in row.errors.values()):
@@ -68,7 +73,7 @@ def _systems(summary: Summary, names: Names) -> "Table":
         metric = row.metrics[key.name]
         bounds = [f"{number(metric.worst, key)}, {number(metric.best, key)}"] if bounded else []
         counts = [f"{row.scored}/{row.n}", str(row.not_applicable), str(row.unheard), _coverage(row)]
-        cells.append([shown_name(row, names), " ".join(_value(row, key)), *bounds, *counts])
+        cells.append([shown_name(summary, row, names), " ".join(_value(row, key)), *bounds, *counts])
     caption = ["Worst, best: if every unheard item were wrong, or right."] if bounded else []
     caption += [f"† {LOW_COVERAGE_NOTE}"] if any(map(low_coverage, rows)) else []
     caption += [PART_NOTE] if parts else []
@@ -86,7 +91,7 @@ def _measures(summary: Summary, names: Names) -> list["Table"]:
     lines = -(-len(specs) // _ABREAST)
     for line in range(lines):
         abreast = specs[line * len(specs) // lines : (line + 1) * len(specs) // lines]
-        cells = [[shown_name(row, names), *(_value(row, spec) for spec in abreast)] for row in rows]
+        cells = [[shown_name(summary, row, names), *(_value(row, spec) for spec in abreast)] for row in rows]
         widths = [
             max((len(line) for row in cells for line in row[i]), default=0)
             for i in range(1, len(abreast) + 1)
@@ -118,7 +123,7 @@ def _verdicts(summary: Summary, shares: Sequence[MetricSpec], names: Names) -> "
     """The shares of verdicts alone: with intervals they would not stand abreast."""
     cells = [
         [
-            shown_name(row, names),
+            shown_name(summary, row, names),
             *(number(row.metrics[spec.name].value, spec) for spec in shares),
             str(row.scored),
         ]
@@ -142,11 +147,61 @@ def _coverage(row: SystemRow) -> str:
     return f"{share}†" if low_coverage(row) else share
 
 
+def _relations(summary: Summary, names: Names) -> list["Table"]:
+    """The usual metrics by stratum, ceilings and floors beside a few systems at a time.
+
+    Intervals are shown of the key metric of up to four systems; of the others, four systems at most.
+    """
+    if not summary.measures.strata:
+        return []
+    found = []
+    for sheet in relation_tables.sheets(summary, TableOptions(names=names)):
+        key = sheet.spec.name == summary.key_metric
+        systems = [index for index, row in enumerate(sheet.systems) if not row.baseline]
+        bounds = [index for index, row in enumerate(sheet.systems) if row.baseline]
+        intervals = key and len(systems) <= _WITHOUT
+        abreast = _WITH_INTERVALS if intervals else _WITHOUT
+        more = "" if intervals else f"Intervals: tables/{summary.task}_relations.md."
+        if not key and len(systems) > _WITHOUT:
+            more += " So are the other systems."
+            systems = systems[:_WITHOUT]
+        for start in range(0, max(1, len(systems)), abreast):
+            shown = systems[start : start + abreast]
+            found.append(_relation(summary, sheet, (*shown, *bounds), names, intervals, more))
+    return found
+
+
+def _relation(
+    summary: Summary,
+    sheet: relation_tables.Sheet,
+    columns: Sequence[int],
+    names: Names,
+    intervals: bool,
+    caption: str,
+) -> "Table":
+    heads: list[Lines] = ["", "n"]
+    for index in columns:
+        row = sheet.systems[index]
+        name, what = one_line(names.get(row.system, row.system)), role(summary.measures, row)
+        width = 11 if intervals else _NARROW
+        heads.append([name, what] if what else textwrap.wrap(name, width) or [""])
+    lines: list[list[Lines]] = []
+    for line in sheet.lines:
+        n = str(line.most) if line.least == line.most else f"≥{line.least}"
+        shown: list[Lines] = [f" {line.part.title}" if line.part.within else line.part.title, n]
+        for index in columns:
+            cell = line.cells[index]
+            bounded = intervals and cell.low and not sheet.systems[index].baseline
+            shown.append([cell.text, f"{cell.low}-{cell.high}"] if bounded else cell.text)
+        lines.append(shown)
+    return _table(["", f"{_head(sheet.spec)} by relation"], heads, lines, caption, dense=True)
+
+
 def _errors(summary: Summary, names: Names) -> "Table":
     kinds = list(dict.fromkeys(kind for row in summary.rows for kind in row.errors))
     cells = [
         [
-            shown_name(row, names),
+            shown_name(summary, row, names),
             *(str(row.errors.get(kind, 0)) for kind in kinds),
             str(row.scored),
         ]
@@ -201,14 +256,21 @@ def _pairs(number: int) -> str:
     return f"{number} {'pair' if number == 1 else 'pairs'}"
 
 
-def _table(title: str, heads: Sequence[Lines], rows: Iterable[Sequence[Lines]], caption: str = "") -> "Table":
+def _table(
+    title: Lines,
+    heads: Sequence[Lines],
+    rows: Iterable[Sequence[Lines]],
+    caption: str = "",
+    dense: bool = False,
+) -> "Table":
     """Every cell as plain text: nothing from outside is read as markup or as a terminal sequence."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     def plain(lines: Lines) -> Text:
-        return Text("\n".join(map(one_line, [lines] if isinstance(lines, str) else lines)))
+        each = [lines] if isinstance(lines, str) else lines
+        return Text("\n".join(" " * (len(line) - len(line.lstrip(" "))) + one_line(line) for line in each))
 
     table = Table(
         title=plain(title) if title else None,
@@ -217,6 +279,8 @@ def _table(title: str, heads: Sequence[Lines], rows: Iterable[Sequence[Lines]], 
         caption_justify="left",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
+        show_edge=not dense,
+        padding=(0, 0) if dense else (0, 1),
         collapse_padding=True,
         show_header=any(heads),
     )
