@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from earwitness import audio, weights
 from earwitness.errors import UserError
 from earwitness.events import to_json
-from earwitness.listeners import edit_measures, quality
+from earwitness.listeners import edit_measures, levels, quality
 from earwitness.listeners.base import Call, Hearing, Needs, Unheard
 from earwitness.listeners.yamnet_events import Rules, Table, events
 from earwitness.listeners.yamnet_features import RATE_HZ, levelled, log_mel, patches
@@ -60,7 +60,7 @@ class Yamnet:
         min_s=audio.MIN_S,
         max_s=3600.0,
         resolution_s=0.1,
-        questions=("events", "edit_measures", "quality"),
+        questions=("events", "edit_measures", "quality", "levels"),
         detector=True,
         cost="free; about 100 x real time on one core",
     )
@@ -187,6 +187,11 @@ def _quality(clips: Sequence[audio.Clip], model: Model, rules: Rules) -> dict[st
     return quality.measured(clip)
 
 
+def _levels(clips: Sequence[audio.Clip], model: Model, rules: Rules) -> dict[str, Any]:
+    (clip,) = clips
+    return levels.measured(clip)
+
+
 def _edit_measures(clips: Sequence[audio.Clip], model: Model, rules: Rules) -> dict[str, Any]:
     source, edited = clips
     return edit_measures.measured(source, edited)
@@ -196,6 +201,7 @@ _ANSWERS: dict[str, Callable[[Sequence[audio.Clip], Model, Rules], dict[str, Any
     "events": _events,
     "edit_measures": _edit_measures,
     "quality": _quality,
+    "levels": _levels,
 }
 """What it answers, by the question's name."""
 

@@ -77,6 +77,7 @@ def begin(ledger: Ledger, listener: Listener, manifest: Manifest, task: Task, se
         "measured": listener.measured,
         "versions": versions(),
         "unclaimed": wanted.unclaimed,
+        "scoring": dict(wanted.scoring),
     }
     ledger.begin(meta | changing, manifest.items)
     kept = len(ledger.item_ids()) - len(manifest.items)
@@ -114,6 +115,7 @@ def asked(listener: Listener, setup: Setup, before: Mapping[str, Any] = NOTHING)
         ask=setup.ask,
         swap=max(setup.swap, before.get("swap", 0.0)),
         seed=setup.seed,
+        scoring=setup.scoring,
     )
 
 
@@ -144,11 +146,11 @@ def _refuse(what: str, faults: Sequence[str], remedy: str = "Undo the change") -
         raise InputFaults(what, faults, f"{remedy}, or judge into a new run folder with -o.")
 
 
-def hearer(ledger: Ledger, unclaimed: bool | None = None) -> Hearer:
+def hearer(ledger: Ledger, unclaimed: bool | None = None, scoring: Mapping[str, str] | None = None) -> Hearer:
     """What scoring must know of the run's listener.
 
     Args:
-        unclaimed: See Hearer; None for what the run was last judged with.
+        unclaimed, scoring: See Hearer; None for what the run was last judged with.
     """
     meta = ledger.meta()
     about = meta["listener"]
@@ -163,6 +165,7 @@ def hearer(ledger: Ledger, unclaimed: bool | None = None) -> Hearer:
         ask=meta.get("ask", SEED),
         swap=meta.get("swap", 0.0),
         seed=meta["seed"],
+        scoring=meta.get("scoring", {}) if scoring is None else scoring,
     )
 
 
