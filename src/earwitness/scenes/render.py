@@ -25,6 +25,7 @@ PEAK = 0.9
 CROSSFADE_S = 0.5
 
 _STEPS = 1 << 15
+_STEP = np.float32(1 / _STEPS)  # a power of two: multiplying by it loses nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def render(scene: Scene, bank: Bank) -> Rendered:
     for stem in stems:
         mix += stem
     _check(mix, f"the mix of scene {scene.scene_id!r}")
-    return Rendered(mix / np.float32(_STEPS), tuple(stem / np.float32(_STEPS) for stem in stems))
+    return Rendered(mix * _STEP, tuple(stem * _STEP for stem in stems))
 
 
 def mix(scene: Scene, bank: Bank) -> NDArray[np.float32]:
@@ -69,7 +70,7 @@ def mix(scene: Scene, bank: Bank) -> NDArray[np.float32]:
     for sound in scene.sounds:
         out[sound.onset : sound.end] += _steps(sound, scene, bank)
     _check(out, f"the mix of scene {scene.scene_id!r}")
-    out /= np.float32(_STEPS)
+    out *= _STEP
     return out
 
 
@@ -111,13 +112,13 @@ def looped(samples: NDArray[np.float32], length: int, rate_hz: int) -> NDArray[n
     return out[:length]
 
 
-def _steps(sound: Placed, scene: Scene, bank: Bank) -> NDArray[np.float64]:
-    """A sound as whole steps of the 16-bit grid, (length,)."""
+def _steps(sound: Placed, scene: Scene, bank: Bank) -> NDArray[np.float32]:
+    """A sound as whole steps of the 16-bit grid, (length,); float32 holds them, and their sums, exactly."""
     part = _sound(sound, scene.rate_hz, bank)
     part *= _STEPS * _factor(sound.gain_db + scene.gain_db)
-    np.rint(part, out=part)
-    _check(part, f"{sound.label!r} in scene {scene.scene_id!r}")
-    return part
+    steps = np.rint(part, out=part).astype(np.float32)
+    _check(steps, f"{sound.label!r} in scene {scene.scene_id!r}")
+    return steps
 
 
 def _sound(sound: Placed, rate_hz: int, bank: Bank) -> NDArray[np.float64]:
@@ -149,7 +150,7 @@ def _peak(samples: NDArray[np.float64]) -> float:
     return float(max(samples.max(), -samples.min()))
 
 
-def _check(steps: NDArray[np.float32] | NDArray[np.float64], what: str) -> None:
+def _check(steps: NDArray[np.float32], what: str) -> None:
     low, high = float(steps.min()), float(steps.max())
     if low < -_STEPS or high > _STEPS - 1:
         raise ValueError(f"{what} peaks at {max(-low, high) / _STEPS:.4f} and would be clipped")
