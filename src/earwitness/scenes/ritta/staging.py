@@ -1,0 +1,184 @@
+"""How the sounds of a prompt are placed, so that the clip meets it.
+
+Conventions
+-----------
+- ``before`` and ``after``: one sound after the other, at least :data:`GAP_S` between them.
+- ``together``: the shorter sound lies wholly within the longer one, which begins at most
+  :data:`TOGETHER_S` before it.
+- ``closefirst``, ``farfirst``, ``equaldist``: the same slice twice, at least :data:`SPATIAL_GAP_S` between
+  the copies. The level at 1 m is drawn, and a copy at d metres is 20 lg d dB below it (free field).
+- ``count``, ``and``, ``or``, ``if_then_else``, ``not``: every sound begins anywhere; what overlaps adds.
+- Each other level is drawn evenly from :data:`LOUDEST_DB` down to :data:`QUIETEST_DB`.
+- A slice that does not fit is never drawn; none is moved or shortened.
+
+The clip of ``or`` holds the first sound and its reference the second; that of ``if_then_else`` holds the
+condition with what follows from it and its reference the alternative; that of ``not`` holds another sound.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from earwitness.errors import UserError
+from earwitness.scenes import levels, placing, render
+from earwitness.scenes.bank import Bank, Source, decoded
+from earwitness.scenes.recipe import MIX
+from earwitness.scenes.ritta.deal import generator
+from earwitness.scenes.ritta.prompts import Asked
+from earwitness.scenes.scene import Placed, Scene
+from earwitness.scenes.slices import Slice, Slices
+from earwitness.scores.relations import SPATIAL
+
+REFERENCES = "references"
+"""Role of the scene that holds the second alternative of ``or`` and ``if_then_else``."""
+
+GAP_S, SPATIAL_GAP_S, TOGETHER_S = 0.5, 1.0, 0.5
+QUIETEST_DB, LOUDEST_DB = -29.0, -19.0
+
+Chosen = tuple[list[Slice], list[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Where sounds are placed.
+
+    Attributes:
+        bank: What the scenes are rendered from.
+        slices: By class.
+        samples: Length of a scene.
+        measure: Of levels, see :mod:`earwitness.scenes.levels`.
+        ambience: Clips of which one lies under each scene, ``ambience_db`` loud; empty for none.
+    """
+
+    bank: Bank
+    slices: Slices
+    rate_hz: int
+    samples: int
+    measure: str
+    ambience: tuple[Source, ...] = ()
+    ambience_db: float = 0.0
+
+    def check(self) -> None:
+        """Make sure that every class has a slice that fits twice: then any two classes fit one after another.
+
+        Raises:
+            UserError: With the class and the numbers, if not.
+        """
+        longest, name = max(
+            (min(piece.length for piece in pieces), name) for name, pieces in self.slices.items()
+        )
+        needed = 2 * longest + self._n(SPATIAL_GAP_S)
+        if needed > self.samples:
+            one, both, given = (f"{n / self.rate_hz:.1f}" for n in (longest, needed, self.samples))
+            raise UserError(
+                f"Scenes of {given} s are too short: the shortest slice of {name!r} lasts {one} s; twice, with a "
+                f"gap of {SPATIAL_GAP_S:g} s, it needs {both} s.",
+                "Make the scenes longer, or give that class shorter clips.",
+            )
+
+    def scenes(self, key: str, asked: Asked, *, seed: int, where: Sequence[object]) -> dict[str, Scene]:
+        """The scenes of a prompt by role, each with its gain chosen.
+
+        Args:
+            key: Their ``scene_id``.
+            seed: To be kept in them.
+            where: Names the draw (see :mod:`.deal`); nothing else decides it.
+        """
+        alternatives = asked.expected.alternatives
+        present = {MIX: alternatives[0].present or (asked.heard,)}
+        if asked.expected.relation in ("or", "if_then_else"):
+            present[REFERENCES] = alternatives[1].present
+        return {
+            role: self._scene(key, asked, labels, seed, generator(*where, role))
+            for role, labels in present.items()
+        }
+
+    def _scene(
+        self, key: str, asked: Asked, labels: Sequence[str], seed: int, rng: np.random.Generator
+    ) -> Scene:
+        events = self._events(asked, labels, rng)
+        scene = Scene(
+            scene_id=key,
+            family="ritta",
+            rate_hz=self.rate_hz,
+            samples=self.samples,
+            level=self.measure,
+            gain_db=0.0,
+            events=events,
+            prompt=asked.prompt,
+            seed=seed,
+            expected=asked.expected,
+            ambience=self._under(rng) if self.ambience else None,
+        )
+        return render.settled(scene, self.bank)
+
+    def _events(self, asked: Asked, labels: Sequence[str], rng: np.random.Generator) -> tuple[Placed, ...]:
+        relation, metres = asked.expected.relation, asked.expected.distances_m
+        pools = [self.slices[label] for label in labels]
+        if relation in SPATIAL and metres is not None:
+            pieces, onsets = self._twice(pools[0], rng)
+            at_1_m = rng.uniform(QUIETEST_DB, LOUDEST_DB)
+            return tuple(
+                placing.placed(label, piece, onset, at_1_m - piece.level_db - 20 * math.log10(m), m)
+                for label, piece, onset, m in zip(labels, pieces, onsets, metres, strict=True)
+            )
+        if relation in ("before", "after"):
+            pieces, onsets = self._in_turn(pools, rng)
+        elif relation == "together":
+            pieces, onsets = self._at_once(pools, rng)
+        else:
+            pieces = self._each(pools, rng)
+            onsets = [placing.free(rng, piece.length, self.samples, self.rate_hz) for piece in pieces]
+        return tuple(
+            placing.placed(label, piece, onset, rng.uniform(QUIETEST_DB, LOUDEST_DB) - piece.level_db)
+            for label, piece, onset in zip(labels, pieces, onsets, strict=True)
+        )
+
+    def _in_turn(self, pools: Sequence[Sequence[Slice]], rng: np.random.Generator) -> Chosen:
+        gap = self._n(GAP_S)
+        pieces = placing.fitting(rng, pools, self.samples, gap, self.rate_hz)
+        lengths = [piece.length for piece in pieces]
+        return pieces, placing.apart(rng, lengths, self.samples, gap, self.rate_hz)
+
+    def _twice(self, pool: Sequence[Slice], rng: np.random.Generator) -> Chosen:
+        gap = self._n(SPATIAL_GAP_S)
+        pieces = 2 * placing.fitting(rng, [pool], (self.samples - gap) // 2, 0, self.rate_hz)
+        lengths = [piece.length for piece in pieces]
+        return pieces, placing.apart(rng, lengths, self.samples, gap, self.rate_hz)
+
+    def _at_once(self, pools: Sequence[Sequence[Slice]], rng: np.random.Generator) -> Chosen:
+        pieces = self._each(pools, rng)
+        long, short = sorted((piece.length for piece in pieces), reverse=True)
+        onset = placing.free(rng, long, self.samples, self.rate_hz)
+        later = onset + int(rng.integers(min(self._n(TOGETHER_S), long - short), endpoint=True))
+        return pieces, [onset, later] if pieces[0].length == long else [later, onset]
+
+    def _each(self, pools: Sequence[Sequence[Slice]], rng: np.random.Generator) -> list[Slice]:
+        """One slice of each pool, whether or not they would fit one after another."""
+        return [placing.fitting(rng, [pool], self.samples, 0, self.rate_hz)[0] for pool in pools]
+
+    def _under(self, rng: np.random.Generator) -> Placed:
+        """An ambience from a random place of its clip, at its level as it will be heard."""
+        source = self.ambience[int(rng.integers(len(self.ambience)))]
+        clip = decoded(source, self.rate_hz)
+        start = int(rng.integers(max(len(clip.samples) - self.samples, 0), endpoint=True))
+        part = render.looped(clip.samples[start:], self.samples, self.rate_hz)
+        gain_db = self.ambience_db - levels.level_db(part, self.rate_hz, self.measure)
+        return Placed(
+            label=source.label,
+            source=clip.pcm_hash,
+            name=source.name,
+            recording_id=source.recording_id,
+            start=start,
+            onset=0,
+            length=self.samples,
+            fade=0,
+            gain_db=gain_db,
+            level_db=self.ambience_db,
+            looped=True,
+        )
+
+    def _n(self, seconds: float) -> int:
+        return round(seconds * self.rate_hz)
