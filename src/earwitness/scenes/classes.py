@@ -16,6 +16,7 @@ from pathlib import Path
 from earwitness import labels
 from earwitness.errors import UserError
 from earwitness.manifest.table import near, read_table
+from earwitness.scenes.ritta import classes as ritta
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +67,11 @@ def _read(path: Path, known: dict[str, SoundClass]) -> list[SoundClass]:
     found: dict[str, SoundClass] = {}
     rows: list[tuple[int, SoundClass]] = []
     for row, cells in table.texts(columns, ("class",)):
-        name = _safe(cells["class"])
+        name = safe(cells["class"])
         phrase = " ".join(cells.get("phrase", "").split())
         if not phrase and name in known:
             phrase = known[name].phrase
-        unlike = frozenset(map(_safe, cells.get("confusable", "").split(";"))) - {""}
+        unlike = frozenset(map(safe, cells.get("confusable", "").split(";"))) - {""}
         if not name:
             table.faults.append(f"row {row}: 'class' must not be empty")
         elif name in found:
@@ -88,19 +89,20 @@ def _read(path: Path, known: dict[str, SoundClass]) -> list[SoundClass]:
     return list(found.values())
 
 
-def _safe(name: str) -> str:
+def safe(name: str) -> str:
+    """The name as ids and folders have it."""
     return re.sub(r"[^\w-]+", "_", name.strip()).strip("_").lower()
 
 
 @cache
 def confusable_pairs() -> dict[frozenset[str], str]:
-    """The stated table: pair of built-in names -> why they cannot be told apart."""
+    """The stated table: pair of names, built-in or RiTTA's -> why they cannot be told apart."""
     with as_file(files(__package__) / "confusable.tsv") as path:
         table = read_table(path)
     pairs = {}
     for row, cells in table.rows:
         a, b, why = (str(cells[column]) for column in ("a", "b", "why"))
-        if not {a, b} <= builtin().keys():
+        if not {a, b} <= builtin().keys() | ritta.CLASSES.keys():
             raise UserError(f"{path}, row {row}: {a!r} or {b!r} is no class of classes.tsv.")
         pairs[frozenset((a, b))] = why
     return pairs

@@ -118,7 +118,7 @@ def _both(a: SoundClass, b: SoundClass, wording: str) -> tuple[Prompt, Prompt]:
     forward, reverse = _caption(wording, a, b), _caption(wording, b, a)
     names = ((a, b, "forward", forward, reverse), (b, a, "reverse", reverse, forward))
     one, other = (
-        Prompt(f"{x.name}-then-{y.name}", pair_id, way, _bare(x.phrase), _bare(y.phrase), caption, reversal)
+        Prompt(f"{x.name}-then-{y.name}", pair_id, way, bare(x.phrase), bare(y.phrase), caption, reversal)
         for x, y, way, caption, reversal in names
     )
     return one, other
@@ -128,7 +128,7 @@ def _caption(wording: str, first: SoundClass, second: SoundClass) -> str:
     text = wording.format(a=first.phrase, b=second.phrase)
     caption = text[0].upper() + text[1:]
     parsed = captions.parse(caption)
-    read, meant = [p.text for p in parsed.phrases], [_bare(first.phrase), _bare(second.phrase)]
+    read, meant = [p.text for p in parsed.phrases], [bare(first.phrase), bare(second.phrase)]
     if read != meant or parsed.precedences != ((0, 1),):
         raise UserError(
             f"The caption {caption!r} would not be read as {meant[0]!r} before {meant[1]!r} but as "
@@ -139,7 +139,8 @@ def _caption(wording: str, first: SoundClass, second: SoundClass) -> str:
     return caption
 
 
-def _bare(phrase: str) -> str:
+def bare(phrase: str) -> str:
+    """The phrase without its article, as it is read from a caption."""
     return re.sub(r"^(?:an?|the|some) ", "", phrase)
 
 

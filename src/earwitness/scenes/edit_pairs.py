@@ -1,0 +1,263 @@
+"""Edit pairs: a clip and the same clip after one edit, known to the sample.
+
+Conventions
+-----------
+``audio`` is the edited scene, ``source`` the one before. Both hold one or two sounds that the edit leaves
+alone, in the same places, and both have the lower of the two gains that they would settle to: outside the
+edited span the two clips are the same samples. The edits:
+
+- ``add``: a sound appears;
+- ``delete``: a sound is taken away;
+- ``replace``: a sound of another class takes the place of one: same onset, same length, same level. The
+  longer of the two slices is cut to the shorter one and its level measured anew; a slice that holds little
+  sound in that part (more than :data:`QUIETER_DB` below the whole) is not taken.
+
+Sounds do not overlap and are at least :data:`.material.GAP_S` apart; all classes of a pair can be told apart.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from earwitness.errors import UserError
+from earwitness.manifest import SOURCE
+from earwitness.manifest.table import near
+from earwitness.scenes import placing
+from earwitness.scenes.bank import Bank
+from earwitness.scenes.classes import admissible_pairs
+from earwitness.scenes.material import GAP_S, Material, gather, generator, level, sentence, shortened
+from earwitness.scenes.order_pairs import REFERENCE
+from earwitness.scenes.prompts import bare
+from earwitness.scenes.recipe import MIX
+from earwitness.scenes.render import settled
+from earwitness.scenes.scene import Placed, Scene
+from earwitness.scenes.slices import Slice
+
+KINDS = ("add", "delete", "replace")
+MIXED = "mixed"
+"""All kinds in turn."""
+QUIETER_DB = 6.0
+
+_TRIES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class EditPairs:
+    """A recipe (see :class:`.recipe.Recipe`) of edit pairs.
+
+    Attributes:
+        apart: Class -> those it can be told from.
+        kinds: Taken in turn.
+        samples: Length of a scene.
+    """
+
+    material: Material
+    apart: Mapping[str, tuple[str, ...]]
+    kinds: tuple[str, ...]
+    pairs: int
+    samples: int
+
+    columns = (
+        "system", "sample_id", "source_audio", "edited_audio", "source_caption", "target_caption",
+        "instruction", "added", "removed", "edit_start_s", "edit_end_s", "edit_type",
+    )  # fmt: skip
+
+    @property
+    def bank(self) -> Bank:
+        """What scenes are rendered from."""
+        return self.material.bank
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return {
+            "family": "edit",
+            "kinds": list(self.kinds),
+            **self.material.settings,
+            "duration_s": self.samples / self._rate_hz,
+            "gap_s": GAP_S,
+        }
+
+    @property
+    def card(self) -> str:
+        notes = "".join(f"\n- {note}" for note in self.material.notes)
+        kinds, rate = ", ".join(self.kinds), self._rate_hz
+        return f"""# Edit pairs of sounds
+
+{self.pairs:,} edits ({kinds}) of scenes made of {len(self.material.classes)} classes of sound. Each clip
+lasts {self.samples / rate:g} s at {rate} Hz. `source/` holds the clips before the edit, `audio/` those after;
+outside the edited span both are the same samples. A sound that replaces another has its onset, length and
+level.
+
+`metadata.csv` is a manifest: `earwitness judge edit DATA` judges these perfect edits themselves, which shows
+what the listener makes of them. To judge a system, give it `source_audio` with `instruction` or the captions,
+and list its clips as `edited_audio` under its own `system`.
+{notes}
+"""
+
+    def keys(self) -> Sequence[str]:
+        return [f"{number:06d}-{self.kinds[number % len(self.kinds)]}" for number in range(self.pairs)]
+
+    def draw(self, key: str) -> Mapping[str, Scene]:
+        kind = _kind(key)
+        rng = generator(self.material.settings["seed"], key)
+        count = int(rng.integers(2, 4))  # sounds of the fuller clip
+        names = _told_apart(rng, self.apart, count + (kind == "replace"))
+        pools = [self.material.slices[name] for name in names[:count]]
+        gap = round(GAP_S * self._rate_hz)
+        pieces = placing.fitting(rng, pools, self.samples, gap, self._rate_hz)
+        loud = [level(rng) for _ in pieces]
+        edited = int(rng.integers(count))
+        other = None
+        if kind == "replace":
+            pieces[edited], other = self._alike(rng, pieces[edited], names[-1])
+        onsets = placing.apart(rng, [piece.length for piece in pieces], self.samples, gap)
+        sounds = [
+            placing.placed(name, piece, onset, db - piece.level_db)
+            for name, piece, onset, db in zip(names, pieces, onsets, loud, strict=False)
+        ]
+        full = tuple(sounds)
+        without = (*sounds[:edited], *sounds[edited + 1 :])
+        if other is not None:
+            new = placing.placed(names[-1], other, onsets[edited], loud[edited] - other.level_db)
+            before, after = full, (*sounds[:edited], new, *sounds[edited + 1 :])
+        else:
+            before, after = (without, full) if kind == "add" else (full, without)
+        source, target = (settled(self._scene(key, events), self.bank) for events in (before, after))
+        gain_db = min(source.gain_db, target.gain_db)
+        return {MIX: replace(target, gain_db=gain_db), SOURCE: replace(source, gain_db=gain_db)}
+
+    def row(self, key: str, scenes: Mapping[str, Scene]) -> Mapping[str, str]:
+        before, after = scenes[SOURCE], scenes[MIX]
+        removed = [sound for sound in before.events if sound not in after.events]
+        added = [sound for sound in after.events if sound not in before.events]
+        old, new = (self._phrase(side[0]) if side else "" for side in (removed, added))
+        span = (added or removed)[0]
+        instruction = {
+            "add": f"Add {new}.",
+            "delete": f"Remove {old}.",
+            "replace": f"Replace {old} with {new}.",
+        }
+        return {
+            "system": REFERENCE,
+            "sample_id": key,
+            "source_audio": f"{SOURCE}/{key}.wav",
+            "edited_audio": f"{MIX}/{key}.wav",
+            "source_caption": before.prompt,
+            "target_caption": after.prompt,
+            "instruction": instruction[_kind(key)],
+            "added": bare(new),
+            "removed": bare(old),
+            "edit_start_s": str(span.onset / before.rate_hz),
+            "edit_end_s": str(span.end / before.rate_hz),
+            "edit_type": _kind(key),
+        }
+
+    def _scene(self, key: str, events: tuple[Placed, ...]) -> Scene:
+        return Scene(
+            scene_id=key,
+            family="edit",
+            rate_hz=self._rate_hz,
+            samples=self.samples,
+            level=self.material.settings["measure"],
+            gain_db=0.0,
+            events=events,
+            prompt=sentence([self._phrase(sound) for sound in sorted(events, key=lambda one: one.onset)]),
+            seed=self.material.settings["seed"],
+        )
+
+    def _phrase(self, sound: Placed) -> str:
+        return self.material.classes[sound.label].phrase
+
+    def _alike(self, rng: np.random.Generator, piece: Slice, name: str) -> tuple[Slice, Slice]:
+        """The slice and one of another class, the longer of them cut to the length of the shorter."""
+        pool = self.material.slices[name]
+        measure = self.material.settings["measure"]
+        for index in rng.permutation(len(pool)):
+            both = (piece, pool[index])
+            length = min(one.length for one in both)
+            try:
+                old, new = (shortened(one, length, self._rate_hz, measure) for one in both)
+            except ValueError:  # the part has no level
+                continue
+            if all(
+                one.level_db - cut.level_db <= QUIETER_DB for one, cut in zip(both, (old, new), strict=True)
+            ):
+                return old, new
+        raise UserError(
+            f"None of the {len(pool)} slices of {name!r} can replace {piece.source.name} over "
+            f"{piece.length / self._rate_hz:.1f} s: what is left is over {QUIETER_DB:g} dB quieter.",
+            "Use another seed, or add clips of that class.",
+        )
+
+    @property
+    def _rate_hz(self) -> int:
+        return int(self.material.settings["rate_hz"])
+
+
+def recipe(
+    bank: Bank,
+    *,
+    pairs: int,
+    kind: str = MIXED,
+    seed: int = 0,
+    split: str = "all",
+    rate_hz: int = 16_000,
+    duration_s: float = 10.0,
+    classes: Path | None = None,
+    measure: str = "lufs",
+    progress: Callable[[int, int], None] | None = None,
+) -> EditPairs:
+    """Edit pairs of a bank's sounds; N pairs are the first N of every larger number.
+
+    Args:
+        pairs: How many.
+        kind: ``add``, ``delete``, ``replace`` or ``mixed``.
+        split: ``train``, ``test`` or ``all``.
+        classes: The user's table of classes; see :func:`.material.gather` for what is taken without.
+        measure: Of the levels, ``lufs`` or ``rms``.
+
+    Raises:
+        UserError: If there are too few classes to tell apart, no such kind, or see
+            :func:`.material.gather`.
+        InputFaults: If the table of classes has faults.
+    """
+    if pairs < 1:
+        raise UserError(f"pairs must be at least 1, not {pairs}.")
+    if kind not in (*KINDS, MIXED):
+        raise UserError(
+            f"There is no kind of edit {kind!r}{near(kind, (*KINDS, MIXED))}.",
+            f"Use {', '.join(KINDS)}, {MIXED}.",
+        )
+    material = gather(
+        bank, seed=seed, split=split, rate_hz=rate_hz, measure=measure, own=classes, progress=progress
+    )
+    apart: dict[str, tuple[str, ...]] = dict.fromkeys(material.classes, ())
+    for one, other in admissible_pairs(material.classes.values()):
+        apart[one.name] += (other.name,)
+        apart[other.name] += (one.name,)
+    kinds = KINDS if kind == MIXED else (kind,)
+    _told_apart(generator(seed, "most"), apart, 4 if "replace" in kinds else 3)  # as many as any scene needs
+    return EditPairs(material, apart, kinds, pairs, round(duration_s * rate_hz))
+
+
+def _kind(key: str) -> str:
+    return key.partition("-")[2]
+
+
+def _told_apart(rng: np.random.Generator, apart: Mapping[str, tuple[str, ...]], count: int) -> list[str]:
+    """Classes in random order of which every two can be told apart."""
+    for _ in range(_TRIES):
+        chosen: list[str] = []
+        possible = list(apart)
+        while possible and len(chosen) < count:
+            chosen.append(possible[int(rng.integers(len(possible)))])
+            possible = [name for name in possible if name in apart[chosen[-1]]]
+        if len(chosen) == count:
+            return chosen
+    raise UserError(
+        f"No {count} of the {len(apart)} classes ({', '.join(apart)}) can all be told apart.",
+        "Add sounds of other classes.",
+    )

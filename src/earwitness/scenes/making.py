@@ -1,0 +1,89 @@
+"""How a data set is made: ``make.json``, written before anything else and compared when the work goes on."""
+
+import json
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from earwitness import audio
+from earwitness.errors import InputFaults, UserError
+
+NAME, LOCK = "make.json", "make.lock"
+_PACKAGES = ("earwitness", "numpy", "scipy", "soxr", "pyloudnorm")
+"""What samples, levels and draws go through, beside libsndfile."""
+
+
+def versions() -> dict[str, str]:
+    """Versions that the bytes of a data set may depend on."""
+    return {name: version(name) for name in _PACKAGES} | {"libsndfile": audio.libsndfile_version()}
+
+
+def refuse_others(folder: Path) -> None:
+    """Refuse a folder with content that no call of ours began.
+
+    Raises:
+        UserError: Naming some of what is there.
+    """
+    if (folder / NAME).exists():
+        return
+    ours = {LOCK, f"{NAME}.part"}
+    if found := sorted({path.name for path in folder.iterdir()} - ours):
+        raise UserError(
+            f"{folder} is not empty and no data set of scenes: it holds {', '.join(found[:5])}.",
+            "Name a folder that is not there yet.",
+        )
+
+
+def begin(folder: Path, settings: Mapping[str, Any], keys: int) -> None:
+    """Write ``make.json``, or check that the one there began the same work with no more keys.
+
+    Raises:
+        InputFaults: Listing every setting and version that differs, old and new.
+        UserError: If the one that is there cannot be read.
+    """
+    path = folder / NAME
+    asked = {"settings": dict(settings), "versions": versions(), "keys": keys}
+    text = json.dumps(asked, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    if path.exists():
+        old, new = dict(_flat(_read(path))), dict(_flat(json.loads(text)))
+        if old["keys"] < keys:
+            old["keys"] = keys
+        shown = ((name, _shown(old, name), _shown(new, name)) for name in dict.fromkeys((*old, *new)))
+        faults = [
+            f"{name.removeprefix('settings.')}: {before} before, now {now}"
+            for name, before, now in shown
+            if before != now
+        ]
+        if faults:
+            raise InputFaults(
+                f"{folder} was made otherwise",
+                faults,
+                "Give the settings as they were (there may be more keys), or name another folder.",
+            )
+    part = path.with_name(f"{NAME}.part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(found, dict) and isinstance(found["settings"], dict) and isinstance(found["keys"], int):
+            return found
+    except (ValueError, RecursionError, KeyError):
+        pass
+    raise UserError(f"{path} was not written by earwitness.", "Name a folder that is not there yet.")
+
+
+def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Nested mappings as one, names joined by dots."""
+    for name, inner in value.items():
+        if isinstance(inner, dict) and inner:
+            yield from _flat(inner, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", inner
+
+
+def _shown(values: Mapping[str, Any], name: str) -> str:
+    return json.dumps(values[name], ensure_ascii=False) if name in values else "nothing"
