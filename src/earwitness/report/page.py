@@ -61,27 +61,29 @@ def write_page(
     _write_assets(folder, _ASSETS)
     pictures = _Pictures(folder / "page" / "spectrograms")
     total = sum(row.n for row in summary.rows)
-    shares = _shares({row.system: row.n for row in summary.rows}, spectrograms)
+    listed = {row.system: row.n for row in summary.rows if row.system not in summary.measures.unlisted}
+    shares = _shares(listed, spectrograms)
     done = drawn = 0
     asks = edits = False
     with _writing(folder / "page" / "clips.js") as out:
         out.write(f"earwitness.run = {_script_json(run_data(summary, names))};\nearwitness.clips = [\n")
         for done, item in enumerate(items, 1):
-            picture = pictures.of if shares.get(item.system, 0) > 0 else _not_drawn
-            data = _clip_data(folder, item, picture)
-            if data["sound"]["picture"] or (data["source"] and data["source"]["picture"]):
-                shares[item.system] -= 1
-                drawn += 1
-            asks |= bool(item.asked)
-            edits |= item.source is not None
-            out.write(_script_json(data) + ",\n")
+            if item.system not in summary.measures.unlisted:
+                picture = pictures.of if shares.get(item.system, 0) > 0 else _not_drawn
+                data = _clip_data(folder, item, picture)
+                if data["sound"]["picture"] or (data["source"] and data["source"]["picture"]):
+                    shares[item.system] -= 1
+                    drawn += 1
+                asks |= bool(item.asked)
+                edits |= item.source is not None
+                out.write(_script_json(data) + ",\n")
             if progress:
                 progress(done, total)
         out.write("];\n")
     pictures.tidy()
 
     shown = view(summary, title=title, facts=facts, names=names)
-    shown["drawn"] = "" if spectrograms >= total else _drawn_words(drawn, done)
+    shown["drawn"] = "" if spectrograms >= sum(listed.values()) else _drawn_words(drawn, sum(listed.values()))
     shown |= {"asks": asks, "edits": edits}
     index = folder / "index.html"
     with _writing(index) as out:
@@ -183,11 +185,13 @@ def _clip_data(folder: Path, item: ItemRow, picture: "_Picture") -> dict[str, An
         "kind": item.error_kind,
         "reason": item.reason,
         "detail": item.detail,
-        "values": dict(item.values),
+        # those at single thresholds are in the means
+        "values": {name: value for name, value in item.values.items() if "@" not in name},
         "asked": [[asked.phrase, asked.place] for asked in item.asked],
         "sound": sound(item),
         "source": sound(item.source) if item.source else None,
         "warnings": list(item.warnings),
+        "stratum": item.stratum,
     }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from earwitness.report import tables
+from earwitness.report import relation_tables, tables
 from earwitness.tasks.rows import (
     LOW_COVERAGE,
     NOT_APPLICABLE,
@@ -35,6 +35,7 @@ def run_data(summary: Summary, names: Mapping[str, str]) -> dict[str, Any]:
             }
             for spec in summary.specs
         },
+        "strata": [[p.stratum, p.title] for p in relation_tables.parts(summary.measures) if p.stratum],
     }
 
 
@@ -91,7 +92,32 @@ def view(
         "comparisons": _comparisons(summary, names),
         "listed": _LISTED,
         "notes": summary.notes,
+        "relations": _relations(summary, names) if summary.measures.strata else {},
+        "unlisted": _unlisted(summary, names),
     }
+
+
+def _relations(summary: Summary, names: Mapping[str, str]) -> dict[str, Any]:
+    """The usual metrics by stratum: heads of the columns, and a table for each, the key metric's first."""
+    heads = [
+        {"name": names.get(row.system, row.system), "role": tables.role(summary.measures, row)}
+        for row in relation_tables.across(summary)
+    ]
+    sheets = relation_tables.sheets(summary, tables.TableOptions(names=names))
+    key = summary.key_metric
+    shown = [
+        {"spec": sheet.spec, "lines": sheet.lines, "open": sheet.spec.name == key}
+        for sheet in sorted(sheets, key=lambda sheet: sheet.spec.name != key)
+    ]
+    return {"heads": heads, "sheets": shown}
+
+
+def _unlisted(summary: Summary, names: Mapping[str, str]) -> str:
+    """Which systems have no clips on the page, in a sentence."""
+    hidden = [names.get(r.system, r.system) for r in summary.rows if r.system in summary.measures.unlisted]
+    if not hidden:
+        return ""
+    return f"Not listed here: the clips of {', '.join(hidden)}; they are in items.csv and in the tables."
 
 
 def _comparisons(summary: Summary, names: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -119,8 +145,11 @@ def _figures(summary: Summary) -> list[tuple[str, str, bool]]:
         for name in ("n", "scored", "unheard", "not_applicable")
     )
     coverage = scored / (n - not_applicable) if n > not_applicable else None
+    baselines = sum(row.baseline for row in summary.rows)
+    systems = len(summary.rows) - baselines
     return [
-        (f"{len(summary.rows):,}", "system" if len(summary.rows) == 1 else "systems", False),
+        (f"{systems:,}", "system" if systems == 1 else "systems", False),
+        *([(f"{baselines:,}", "baseline" if baselines == 1 else "baselines", False)] if baselines else []),
         (f"{n:,}", "clip" if n == 1 else "clips", False),
         (f"{scored:,}", "scored", False),
         (f"{unheard:,}", "unheard", False),
@@ -137,7 +166,8 @@ def _system_view(
     ends: tuple[float, float],
     names: Mapping[str, str],
 ) -> dict[str, Any]:
-    address = "#system=" + quote(row.system, safe="", errors="replace")
+    unlisted = row.system in summary.measures.unlisted
+    address = "" if unlisted else "#system=" + quote(row.system, safe="", errors="replace")
     key, role = tables.key_spec(summary), tables.role(summary.measures, row)
     metric = row.metrics[key.name]
     reasons = sorted(row.unheard_reasons.items(), key=lambda pair: (-pair[1], pair[0]))

@@ -33,12 +33,14 @@ class Part:
         main: The group; empty for the whole run.
         title: Its name for the reader.
         within: True for a stratum below the line of its group.
+        stratum: The one stratum that the line stands for; empty for several.
     """
 
     name: str
     main: str
     title: str
     within: bool = False
+    stratum: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +70,11 @@ def parts(measures: Measures) -> tuple[Part, ...]:
     """What the tables have a line for, in order."""
     found = []
     for main, strata in measures.strata.items():
+        if len(strata) == 1:
+            found.append(Part(main, main, _words(main), stratum=strata[0]))
+            continue
         found.append(Part(main, main, _words(main)))
-        if len(strata) > 1:
-            found += [Part(stratum, main, _words(stratum), within=True) for stratum in strata]
+        found += [Part(name, main, _words(name), within=True, stratum=name) for name in strata]
     return (*found, Part(ALL, "", ALL))
 
 

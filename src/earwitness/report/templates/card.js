@@ -299,7 +299,7 @@ const earwitness = {};
 
   /** Build the card of a clip; `siblings` is how many clips share its sample id. */
   earwitness.card = (clip, siblings) => {
-    const { verdicts, systems } = earwitness.run;
+    const { verdicts, systems, strata } = earwitness.run;
     const [, verdict, tone] = verdicts.find(([name]) => name === clip.verdict) ?? ["", plain(clip.verdict), "plain"];
     const cause = clip.kind || (clip.verdict === "unheard" ? clip.reason : "");
     const badge = verdict + (cause ? `: ${plain(cause)}` : "");
@@ -325,6 +325,7 @@ const earwitness = {};
         { class: "top" },
         make("span", { class: "badge" }, badge),
         make("a", { class: "system", href: address({ system: clip.system }), dir: "auto" }, systems.find(([name]) => name === clip.system)?.[1] ?? clip.system),
+        clip.stratum ? make("a", { class: "stratum", href: address({ stratum: clip.stratum }), title: "Relation" }, strata.find(([name]) => name === clip.stratum)?.[1] ?? plain(clip.stratum)) : null,
         make("span", { class: "id", title: "sample id" }, make("bdi", {}, clip.sample)),
         make("a", { class: "link", href: `#clip-${clip.id}`, title: "Link to this clip" }, `#${clip.id}`),
       ),

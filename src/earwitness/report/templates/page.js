@@ -3,8 +3,8 @@
 
 (() => {
   const PAGE = 50;
-  const FACETS = ["system", "verdict", "kind", "reason"];
-  const ALL = { system: "", verdict: "", kind: "", reason: "", sample: "", q: "" };
+  const FACETS = ["system", "verdict", "stratum", "kind", "reason"];
+  const ALL = { system: "", verdict: "", stratum: "", kind: "", reason: "", sample: "", q: "" };
 
   const { clips, run } = earwitness;
   const form = document.getElementById("filters");
@@ -16,6 +16,7 @@
   const amount = (n) => n.toLocaleString("en-GB");
 
   const names = new Map(run.systems);
+  const strata = new Map(run.strata);
   // What has a verdict comes first; the order of the run is kept otherwise.
   const rank = { unheard: 1, not_applicable: 2 };
   clips.sort((a, b) => (rank[a.verdict] ?? 0) - (rank[b.verdict] ?? 0));
@@ -69,19 +70,26 @@
       verdicts.append(label);
     }
     const values = (facet) => [...new Set(clips.map((clip) => clip[facet]))].filter(Boolean);
-    const known = [...names.keys()];
-    const systems = values("system").sort((a, b) => known.indexOf(a) - known.indexOf(b));
-    for (const [facet, names] of [["system", systems], ["kind", values("kind").sort()], ["reason", values("reason").sort()]]) {
+    const inOrder = (facet) => values(facet).sort((a, b) => known[facet].indexOf(a) - known[facet].indexOf(b));
+    const known = { system: [...names.keys()], stratum: [...strata.keys()] };
+    const offers = {
+      system: inOrder("system"),
+      stratum: inOrder("stratum"),
+      kind: values("kind").sort(),
+      reason: values("reason").sort(),
+    };
+    for (const [facet, names] of Object.entries(offers)) {
       form.elements[facet].append(new Option("", ""), ...names.map((name) => new Option("", name)));
       form.elements[facet].closest("label").hidden = !names.length;
     }
   }
 
   function showFilters({ counts, total }) {
-    for (const facet of ["system", "kind", "reason"]) {
+    const titles = { system: names, stratum: strata };
+    for (const facet of ["system", "stratum", "kind", "reason"]) {
       const select = form.elements[facet];
       for (const option of select.options) {
-        const name = facet === "system" ? (names.get(option.value) ?? option.value) : plain(option.value);
+        const name = titles[facet]?.get(option.value) ?? (facet === "system" ? option.value : plain(option.value));
         const n = option.value ? (counts[facet].get(option.value) ?? 0) : total[facet];
         const short = name.length > 60 ? `${name.slice(0, 60)}…` : name;
         option.textContent = `${short || "any"} (${amount(n)})`;
