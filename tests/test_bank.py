@@ -100,8 +100,8 @@ def test_a_folder_with_metadata_is_a_bank(tmp_path, form):
     tone(tmp_path / "x" / "1.wav")
     tone(tmp_path / "x" / "2.wav")
     rows = [
-        {"file_name": "x/1.wav", "label": "dog", "recording_id": "r9", "licence": "CC0"},
-        {"file_name": "x/2.wav", "label": "dog", "recording_id": "", "licence": ""},
+        {"file_name": "x/1.wav", "label": "dog", "recording_id": "r9", "licence": "CC0", "author": "Ada"},
+        {"file_name": "x/2.wav", "label": "dog", "recording_id": "", "licence": "", "author": ""},
     ]
     if form == "csv":
         lines = [",".join(rows[0]), *(",".join(row.values()) for row in rows)]
@@ -110,7 +110,8 @@ def test_a_folder_with_metadata_is_a_bank(tmp_path, form):
     (tmp_path / f"metadata.{form}").write_text("\n".join(lines) + "\n")
     one, other = Bank.open(tmp_path).of("dog")
     assert (one.recording_id, one.licence, one.path) == ("r9", "CC0", tmp_path / "x" / "1.wav")
-    assert other.recording_id == "x/2"
+    assert (one.author, one.name) == ("Ada", "x/1.wav")
+    assert (other.recording_id, other.author, other.name) == ("x/2", "", "x/2.wav")
 
 
 def test_every_fault_of_a_bank_is_listed_at_once(tmp_path):
@@ -142,6 +143,84 @@ def test_a_label_the_bank_lacks_and_a_file_it_cannot_read_are_named(tmp_path):
         found.of("dig")
     with pytest.raises(UserError, match=r"b\.wav"):
         bank.clip(found.of("dog")[1])
+
+
+def test_opening_a_bank_decodes_nothing(tmp_path):
+    for number in range(3):
+        (tmp_path / "dog").mkdir(exist_ok=True)
+        (tmp_path / "dog" / f"{number}.wav").write_bytes(b"this is no sound")
+    assert len(Bank.open(tmp_path).of("dog")) == 3
+
+
+def test_a_source_is_found_by_name_or_by_its_sound(tmp_path):
+    for number in range(3):
+        tone(tmp_path / "dog" / f"{number}.wav", seconds=0.5 + number / 10)
+    found = Bank.open(tmp_path)
+    wanted = [bank.decoded(source, 16_000).pcm_hash for source in found.of("dog")]
+    assert wanted[0] == audio.read(tmp_path / "dog" / "0.wav").pcm_hash
+    assert found.find("dog/1.wav", wanted[1]) == found.of("dog")[1]
+    assert found.find("moved/elsewhere.wav", wanted[2]) == found.of("dog")[2]
+    assert found.find("dog/0.wav", wanted[2]) == found.of("dog")[2]
+    with pytest.raises(UserError, match=r"no clip 'cat/1\.wav', nor that sound"):
+        found.find("cat/1.wav", "0" * 64)
+
+
+def test_a_file_whose_sound_changed_is_named(tmp_path):
+    tone(tmp_path / "dog" / "a.wav")
+    (tmp_path / "dog" / "b.wav").write_bytes(b"this is no sound")
+    found = Bank.open(tmp_path)
+    before = bank.decoded(found.of("dog")[0], 16_000).pcm_hash
+    tone(tmp_path / "dog" / "a.wav", seconds=0.6)
+    with pytest.raises(UserError, match=r"a\.wav holds another sound than when the scene was drawn"):
+        found.find("dog/a.wav", before)
+    with pytest.raises(UserError, match=r"b\.wav cannot be used"):
+        found.find("dog/b.wav", before)
+    (tmp_path / "dog" / "a.wav").unlink()
+    with pytest.raises(UserError, match=r"a\.wav cannot be used: No such file"):
+        found.find("dog/a.wav", before)
+
+
+def test_decoded_sound_cannot_be_changed_and_is_kept_within_bounds(tmp_path, monkeypatch):
+    monkeypatch.setattr(bank, "CACHE_BYTES", 4 * 8000 * 3)
+    monkeypatch.setattr(bank, "_CACHE", bank._Cache())
+    for number in range(5):
+        tone(tmp_path / "dog" / f"{number}.wav")
+    sources = Bank.open(tmp_path).of("dog")
+    first = bank.decoded(sources[0], 16_000)
+    with pytest.raises(ValueError, match="read-only"):
+        first.samples[0] = 1
+    assert bank.decoded(sources[0], 16_000) is first
+    assert bank.decoded(sources[0], 8_000).samples.shape == (4000,)
+    for source in sources:
+        bank.decoded(source, 16_000)
+    assert bank._CACHE._bytes <= bank.CACHE_BYTES
+    again = bank.decoded(sources[0], 16_000)
+    assert again is not first
+    assert np.array_equal(again.samples, first.samples)
+
+
+def test_labels_can_be_renamed_joined_and_left_out(tmp_path):
+    for name in ("hound/a.wav", "puppy/b.wav", "cat/c.wav"):
+        tone(tmp_path / "one" / name)
+    tone(tmp_path / "two" / "rain" / "d.wav")
+    whole = Bank.open(tmp_path / "one")
+    dogs = whole.relabelled({"hound": "dog", "puppy": "dog", "cow": "cow"})
+    assert {label: [s.name for s in sources] for label, sources in dogs.sources.items()} == {
+        "dog": ["hound/a.wav", "puppy/b.wav"]
+    }
+    assert {s.label for s in dogs.of("dog")} == {"dog"}
+    both = whole.joined(Bank.open(tmp_path / "two"))
+    assert list(both.sources) == ["cat", "hound", "puppy", "rain"]
+    rain = bank.decoded(both.of("rain")[0], 16_000).pcm_hash
+    assert both.find("rain/d.wav", rain).label == "rain"
+
+
+def test_a_computed_sound_keeps_its_name_under_another_label():
+    computed = Bank.builtin(per_class=1).relabelled({"siren": "alarm"})
+    (source,) = computed.of("alarm")
+    assert source.name == f"builtin/siren/{source.seed}"
+    assert np.array_equal(bank.clip(source), synth.render("siren", source.seed))
+    assert computed.find(source.name, bank.decoded(source, 16_000).pcm_hash) == source
 
 
 def test_the_shared_clips_open_as_a_bank(shared_data):

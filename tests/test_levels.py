@@ -1,43 +1,91 @@
-"""How loud every moment of a clip is, as listeners measure it."""
+"""Levels agree with BS.1770 and with pyloudnorm, exist for clicks, follow every gain, and refuse silence."""
 
 import numpy as np
+import pyloudnorm
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from earwitness import audio
-from earwitness.listeners.levels import FRAME_S, measured
-from earwitness.questions.levels import LEVELS
+from earwitness.scenes import levels
 
-
-def levels(samples: NDArray[np.float32], rate_hz: int) -> list[float | None]:
-    found = audio.Clip(samples, rate_hz, audio.pcm_hash(samples, rate_hz))
-    reply = LEVELS.read(measured(found), [found.duration_s])
-    assert reply["frame_s"] == FRAME_S
-    dbfs: list[float | None] = reply["dbfs"]
-    return dbfs
+RATE = 16_000
 
 
-@given(st.integers(1, 60_000), st.sampled_from([8_000, 11_025, 16_000, 22_050, 44_100, 48_000]))
-@settings(max_examples=60, deadline=None)
-def test_frames_cover_the_clip_and_hold_its_level(n: int, rate_hz: int) -> None:
-    found = levels(np.full((1, n), 0.5, np.float32), rate_hz)
-    assert abs(len(found) * FRAME_S - n / rate_hz) <= FRAME_S
-    assert set(found) == {-6.02}
+def sine(seconds, hz=997.0, rate_hz=RATE, gain=1.0):
+    return gain * np.sin(2 * np.pi * hz * np.arange(round(seconds * rate_hz)) / rate_hz)
 
 
-def test_silence_has_no_level_and_a_step_of_6_db_is_one() -> None:
-    samples = np.zeros((1, 16_000), np.float32)
-    samples[0, 4_000:8_000], samples[0, 8_000:12_000] = 0.5, 0.25
-    found = levels(samples, 16_000)
-    assert found == [None] * 5 + [-6.02] * 5 + [-12.04] * 5 + [None] * 5
+def click(seconds=0.1, seed=0):
+    rng = np.random.default_rng(seed)
+    n = round(seconds * RATE)
+    return (rng.standard_normal(n) * np.exp(-np.arange(n) / (0.02 * RATE))).astype(np.float32)
 
 
-def test_channels_are_mixed_before_they_are_measured() -> None:
-    one = np.random.default_rng(0).uniform(-0.5, 0.5, 8_000).astype(np.float32)
-    both, alone = (levels(np.stack([one, other]), 16_000) for other in (one, np.zeros_like(one)))
-    assert both == levels(one[np.newaxis], 16_000)
-    assert [a - b for a, b in zip(both, alone, strict=True) if a and b] == pytest.approx(
-        [6.02] * 10, abs=0.02
+def test_a_full_scale_sine_reads_as_the_standard_says():
+    assert levels.level_db(sine(5, rate_hz=48_000), 48_000, "lufs") == pytest.approx(-3.01, abs=0.01)
+    assert levels.level_db(sine(5, rate_hz=44_100), 44_100, "lufs") == pytest.approx(-3.01, abs=0.01)
+    assert levels.level_db(sine(5), RATE, "lufs") == pytest.approx(-3.01, abs=0.05)
+    assert levels.level_db(sine(5), RATE, "rms") == pytest.approx(-3.0103, abs=1e-3)
+    assert levels.level_db(sine(5, gain=0.1), RATE, "lufs") == pytest.approx(-23.01, abs=0.05)
+
+
+def test_lufs_is_pyloudnorms_where_that_can_measure():
+    rng = np.random.default_rng(3)
+    sound = rng.standard_normal(3 * RATE) * np.linspace(0, 1, 3 * RATE)
+    sound /= np.abs(sound).max()
+    theirs = pyloudnorm.Meter(RATE, filter_class="DeMan").integrated_loudness(sound)
+    assert levels.level_db(sound, RATE, "lufs") == pytest.approx(theirs, abs=1e-9)
+
+
+@pytest.mark.parametrize("measure", levels.MEASURES)
+def test_a_100_ms_click_has_a_level(measure):
+    with pytest.raises(ValueError, match="greater than the block size"):
+        pyloudnorm.Meter(RATE).integrated_loudness(click())
+    assert -60 < levels.level_db(click(), RATE, measure) < 0
+    assert levels.level_db(np.array([0.5], np.float32), RATE, measure) < 0
+
+
+def test_the_rule_for_short_events_joins_the_rule_for_long_ones():
+    short, long = (levels.level_db(sine(s, 300), RATE, "lufs") for s in (0.399, 0.4))
+    assert short == pytest.approx(long, abs=0.01)
+    assert levels.level_db(sine(0.1, 2000), RATE, "lufs") == pytest.approx(
+        levels.level_db(sine(5, 2000), RATE, "lufs"), abs=0.05
     )
+
+
+@pytest.mark.parametrize("measure", levels.MEASURES)
+@settings(max_examples=40, deadline=None)
+@given(gain_db=st.floats(-120, 40), seconds=st.sampled_from([0.05, 0.39, 0.4, 1.3]), seed=st.integers(0, 9))
+def test_a_gain_moves_the_level_by_itself(measure, gain_db, seconds, seed):
+    """Also far below the gate of -70 LUFS: how quietly a clip was recorded must not matter."""
+    sound = click(seconds, seed).astype(np.float64)
+    before = levels.level_db(sound, RATE, measure)
+    after = levels.level_db(sound * 10 ** (gain_db / 20), RATE, measure)
+    assert after - before == pytest.approx(gain_db, abs=1e-6)
+
+
+def test_low_rumble_counts_less_in_lufs_than_in_rms():
+    low, mid = sine(2, 40), sine(2, 1000)
+    assert levels.level_db(low, RATE, "rms") == pytest.approx(levels.level_db(mid, RATE, "rms"), abs=0.01)
+    assert levels.level_db(low, RATE, "lufs") < levels.level_db(mid, RATE, "lufs") - 5
+
+
+@pytest.mark.parametrize("measure", levels.MEASURES)
+def test_what_has_no_level_is_refused(measure):
+    for sound, match in (
+        (np.zeros(RATE), "silence"),
+        (np.zeros(0), "silence"),
+        (np.array([0.1, np.nan]), "finite"),
+        (np.array([0.1, np.inf]), "finite"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            levels.level_db(sound, RATE, measure)
+
+
+def test_a_sound_below_hearing_and_an_unknown_measure_are_refused():
+    drift = np.cos(np.pi * np.linspace(0, 1, 60 * RATE))  # one half turn in a minute
+    faded = drift * np.sin(np.pi * np.linspace(0, 1, 60 * RATE)) ** 2
+    with pytest.raises(ValueError, match="gate"):
+        levels.level_db(faded, RATE, "lufs")
+    with pytest.raises(ValueError, match="lufs, rms"):
+        levels.level_db(drift, RATE, "peak")

@@ -116,7 +116,7 @@ def fitting(
     room = total - gap * (len(pools) - 1)
     least = [min(piece.length for piece in pool) for pool in pools]
     if sum(least) > room:
-        raise _misfit(least, total, gap, rate_hz, "even the shortest, ")
+        raise _misfit(least, total, gap, rate_hz, "Even the shortest: ")
     # What cannot be in any fitting choice is left out first, so that few draws are in vain.
     possible = [
         [piece for piece in pool if piece.length + sum(least) - own <= room]
@@ -135,8 +135,8 @@ def _misfit(lengths: Sequence[int], total: int, gap: int, rate_hz: int | None, w
 
     sounds = "1 sound" if len(lengths) == 1 else f"{len(lengths)} sounds"
     do = "does" if len(lengths) == 1 else "do"
-    gaps = f" with gaps of {words([gap])}" if len(lengths) > 1 else ""
+    gaps = f" with gaps of {words([gap])}" if gap and len(lengths) > 1 else ""
     return UserError(
-        f"{sounds} of {which}{words(lengths)}{gaps} {do} not fit into {words([total])}.",
+        f"{which}{sounds} of {words(lengths)}{gaps} {do} not fit into {words([total])}.",
         "Make the scene longer, or cut shorter slices.",
     )

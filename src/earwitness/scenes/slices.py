@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness import audio
-from earwitness.errors import InputFaults, UserError
+from earwitness.errors import InputFaults, UnusableAudio, UserError
 from earwitness.scenes import levels
 from earwitness.scenes.bank import Bank, Source, decoded
 
@@ -153,10 +153,14 @@ def _in_order(sources: Sequence[Source], rule: _Rule) -> Iterator[tuple[Source, 
 
 
 def _cut(source: Source, rule: _Rule) -> list[Slice] | _Nothing:
+    too_short = _Nothing(f"shorter than {rule.shortest / rule.rate_hz:g} s")
     try:
         clip = decoded(source, rule.rate_hz)
     except UserError as fault:
-        return _Nothing("not usable", fault.message)
+        cause = fault.__cause__
+        if isinstance(cause, UnusableAudio) and cause.reason == "too_short":
+            return too_short
+        return _Nothing("not decodable", fault.message)
     samples = np.abs(clip.samples)
     top = float(samples.max(initial=0.0))
     if audio.CANCELLED in clip.warnings:
@@ -165,7 +169,7 @@ def _cut(source: Source, rule: _Rule) -> list[Slice] | _Nothing:
         return _Nothing("silent", f"the clip is silent at {rule.rate_hz} Hz")
     audible = np.flatnonzero(samples > top * 10 ** (-AUDIBLE_DB / 20))
     if audible[-1] + 1 - audible[0] < rule.shortest:
-        return _Nothing(f"shorter than {rule.shortest / rule.rate_hz:g} s")
+        return too_short
     rng = np.random.default_rng([rule.seed, int(clip.pcm_hash[:16], 16)])
     found = []
     for start, length in _pieces(audible, rule, rng):
