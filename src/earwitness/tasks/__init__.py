@@ -1,10 +1,10 @@
 """What is judged: one file a task."""
 
 from earwitness.errors import UserError
-from earwitness.tasks import edit, label, order
+from earwitness.tasks import edit, label, order, ritta
 from earwitness.tasks.task import Task
 
-TASKS: dict[str, Task] = {task.name: task for task in (order.TASK, edit.TASK, label.TASK)}
+TASKS: dict[str, Task] = {task.name: task for task in (order.TASK, edit.TASK, label.TASK, ritta.TASK)}
 
 
 def find(name: str) -> Task:

@@ -1,0 +1,80 @@
+"""Which class of RiTTA does a listener's label name, and which classes does the listener know?
+
+Conventions
+-----------
+A detector's label that is one of AudioSet's names the class whose AudioSet labels hold it (their kinds too,
+see labels.heard_as); any other label names a class by the class's own name or an alias. A judge chooses its
+words freely; they name a class by its name or an alias, or else as scores.named reads them, if they name only
+one. What names no class is no event: RiTTA counts its 25 classes alone.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
+
+from earwitness import labels
+from earwitness.events import Event
+from earwitness.scenes.ritta.classes import CLASSES, named
+from earwitness.scores.named import names
+from earwitness.tasks.task import Hearer
+
+
+@cache
+def audioset(name: str) -> frozenset[str]:
+    """The AudioSet labels that count as hearing the class; empty if AudioSet has none for it."""
+    return labels.heard_as(CLASSES[name].labels)
+
+
+@cache
+def _by_label() -> dict[str, str]:
+    return {label: name for name in CLASSES for label in audioset(name)}
+
+
+def of_detector(label: str) -> str | None:
+    """The class that a detector's label names; None if it is none of the 25."""
+    return _by_label().get(label) if label in labels.names() else named(label)
+
+
+@lru_cache(maxsize=16384)
+def of_judge(label: str) -> str | None:
+    """The class that a judge's words name; None if it is none of the 25, or could be several."""
+    if (exact := named(label)) is not None:
+        return exact
+    found = [name for name, one in CLASSES.items() if names(label, one.phrase)]
+    return found[0] if len(found) == 1 else None
+
+
+@lru_cache(maxsize=64)
+def claimed(known_labels: frozenset[str]) -> frozenset[str]:
+    """The classes that a listener with such labels claims to know; all if it names no labels."""
+    if not known_labels:
+        return frozenset(CLASSES)
+    return frozenset(name for label in known_labels if (name := of_detector(label)) is not None)
+
+
+def unmapped(asked: Iterable[str], hearer: Hearer) -> str:
+    """Why a listener cannot be asked about these classes, or empty."""
+    known = claimed(hearer.known_labels)
+    for name in asked:
+        if name in known:
+            continue
+        phrase, sets = CLASSES[name].phrase, sorted(audioset(name))
+        if not sets:
+            return f"no label is known for {phrase!r}"
+        if not hearer.unclaimed:
+            return f"{phrase!r} ({', '.join(sets)}) is outside the labels the listener claims to know"
+    return ""
+
+
+def classed(events: Iterable[Event], asked: Sequence[str], hearer: Hearer) -> list[Event]:
+    """What was heard, as events of classes.
+
+    Only of those that the listener claims to know and those that are asked for: what it says of others
+    was never measured, and must not tell against a clip. All count if the hearer is ``unclaimed``.
+    """
+    counting = frozenset(CLASSES) if hearer.unclaimed else claimed(hearer.known_labels).union(asked)
+    of_label = of_detector if hearer.detector else of_judge
+    return [
+        Event(name, event.onset_s, event.offset_s, event.confidence)
+        for event in events
+        if (name := of_label(event.label)) in counting and name is not None
+    ]
