@@ -4,6 +4,7 @@ import os
 import shutil
 import tracemalloc
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from pages import (
     unheard,
     until,
 )
+from related import MEASURES, ritta
 from sounds import noise
 
 CHROMIUM = shutil.which("chromium")
@@ -599,6 +601,108 @@ def test_ten_thousand_items_are_listed_in_pages_and_filtered(
     page.evaluate("location.hash = '#clip-9999'")
     page.wait_for_selector("#clip-9999.linked")
     assert len(listed(page)) == 51
+
+
+def by_relation(
+    clips: list[Path], names: tuple[str, ...] = ("ours", "base")
+) -> tuple[list[ItemRow], Summary]:
+    """Clips of three relations for every system, ceilings and floors among them."""
+    texts = {"Relation": "before"}
+    rows = [
+        item(
+            3 * number + k + 1, clips[k], sample_id=relation, system=name, stratum=relation,
+            texts=texts if relation == "before" else {}, values={"msr": 1.0, "msr@0.5": 1.0},
+        )
+        for number, name in enumerate((*names, *MEASURES.baselines))
+        for k, relation in enumerate(("count", "before", "if_then_else"))
+    ]  # fmt: skip
+    summary = ritta(names)
+    systems = tuple(replace(row, n=3, scored=3) for row in summary.rows)
+    return rows, replace(summary, rows=systems)
+
+
+def test_clips_are_filtered_by_relation_and_show_it(tmp_path: Path, clips: list[Path], show: Any) -> None:
+    rows, summary = by_relation(clips)
+    page = show(build(tmp_path, rows, summary=summary))
+    options = page.locator("[name=stratum] option").all_inner_texts()
+    assert options == ["any (12)", "Count (4)", "before (4)", "if then else (4)"]
+    assert page.locator("#clip-2 .stratum").inner_text() == "before"
+    assert page.locator("#clip-2 .texts").count() == 0  # it is not said twice
+    page.locator("[name=stratum]").select_option("if_then_else")
+    assert listed(page) == [3, 6, 9, 18]
+    page.locator("[name=system]").select_option("base")
+    assert listed(page) == [6]
+    assert page.evaluate("location.hash") == "#system=base&stratum=if_then_else"
+    page.get_by_role("link", name="before", exact=True).first.click()
+    until(page, "document.querySelectorAll('.clip').length === 4")
+    assert page.locator("[name=system]").input_value() == ""
+    page.locator("#clip-5 summary").click()
+    assert "@" not in page.locator("#clip-5 .values").inner_text()
+
+
+def test_a_page_without_relations_has_no_filter_for_them(mixed_page: Path, show: Any) -> None:
+    page = show(mixed_page)
+    assert not page.locator("[name=stratum]").is_visible()
+    assert page.locator(".relations, .stratum").count() == 0
+
+
+def test_baselines_without_clips_of_their_own_have_no_cards(
+    tmp_path: Path, clips: list[Path], show: Any
+) -> None:
+    rows, summary = by_relation(clips)
+    page = show(build(tmp_path, rows, summary=summary, spectrograms=4))
+    assert page.locator(".figures li").all_inner_texts()[0].split() == ["2", "systems"]
+    assert listed(page) == [1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 18]
+    said = page.locator(".count").inner_text()
+    assert "Spectrograms were drawn for 4 of 12 clips" in said
+    assert "Not listed here: the clips of oracle, silence; they are in items.csv and in the tables." in said
+    names = page.locator(".systems tbody th")
+    assert names.all_inner_texts() == [
+        "ours", "base", "oracle (ceiling)", "reference (ceiling)", "shuffled (floor)", "silence (floor)",
+    ]  # fmt: skip
+    assert [names.nth(n).locator("a").count() for n in range(6)] == [1, 1, 0, 1, 1, 0]
+
+
+def test_numbers_by_relation_stand_beside_ceilings_and_floors_under_heads_that_stay(
+    tmp_path: Path, clips: list[Path], show: Any
+) -> None:
+    rows, summary = by_relation(clips, (HOSTILE[0], HOSTILE[1]))
+    page = show(build(tmp_path, rows, summary=summary))
+    assert page.locator("#relations-head ~ details > summary").all_inner_texts() == [
+        "mAMSR", "mARel", "mAPre", "mAPar",
+    ]  # fmt: skip
+    table = page.locator(".relations").first
+    heads = [" ".join(text.split()) for text in table.locator("thead th").all_inner_texts()]
+    assert heads == [
+        "Relation", "n", HOSTILE[0], HOSTILE[1], "reference ceiling", "oracle ceiling", "silence floor",
+        "shuffled floor",
+    ]  # fmt: skip
+    assert table.locator("tbody tr").count() == 15
+    cells = table.locator("tbody tr").nth(2).locator("td").all_inner_texts()
+    assert [cell.split()[0] for cell in cells] == [
+        "720",
+        "0.482",
+        "0.366",
+        "0.686",
+        "1.000",
+        "0.000",
+        "0.001",
+    ]
+    assert cells[1].split()[1:] == ["0.461", "to", "0.501"]
+    assert table.locator("tbody b").all_inner_texts()[2] == "0.482"
+    assert table.locator("tbody tr").nth(2).locator("td.ceiling").count() == 2
+    assert not page.locator(".relations").nth(1).is_visible()
+    page.set_viewport_size({"width": 500, "height": 420})
+    box = table.locator("xpath=..")
+    box.evaluate("box => { box.scrollTop = 200; box.scrollLeft = 150; }")
+    inside, head, first = (
+        part.bounding_box()
+        for part in (box, table.locator("thead th").nth(3), table.locator("tbody th").nth(9))
+    )
+    assert head["y"] == pytest.approx(inside["y"], abs=2)
+    assert first["x"] == pytest.approx(inside["x"], abs=2)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 500
+    assert page.locator("img[src=x], section script").count() == 0
 
 
 def test_items_are_never_held(tmp_path: Path, clips: list[Path]) -> None:

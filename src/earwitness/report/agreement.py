@@ -189,7 +189,7 @@ def write(folder: Path, runs: Mapping[str, Path], options: build.Options | None 
 
 def _read(name: str, path: Path, options: build.Options) -> _Heard:
     with build.open_run(path) as ledger:
-        run = build.of_ledger(ledger, options.unclaimed)
+        run = build.of_ledger(ledger, options.unclaimed, options.scoring)
         rows: list[tuple[Key, str, str, Mapping[str, float | None]]] = []
 
         def kept() -> Iterator[ItemRow]:

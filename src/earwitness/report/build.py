@@ -8,10 +8,21 @@ from typing import Any
 from earwitness import tasks
 from earwitness.errors import UserError
 from earwitness.ledger import Ledger
-from earwitness.report import figures, labels, latex, page, protocol, replies, tables
+from earwitness.report import (
+    figures,
+    labels,
+    latex,
+    page,
+    protocol,
+    relation_tables,
+    replies,
+    ritta_tables,
+    tables,
+)
 from earwitness.report.files import whole, write_text
 from earwitness.report.items_csv import extra_columns, write_items
 from earwitness.runner import COST
+from earwitness.scores.ritta_rules import PAPER, RELEASED, rules
 from earwitness.tasks import independence, label, settings
 from earwitness.tasks.rows import ItemRow, Summary
 from earwitness.tasks.summary import summarise
@@ -31,6 +42,7 @@ class Options:
         draws: Bootstrap draws.
         unclaimed: Judge phrases outside the labels the listener claims to know too (exploratory); None for
             whatever the run was judged with.
+        scoring: How relations are scored, by name (tasks.ritta.SCORING); None for how the run was judged.
         ordered_only: Of a label run, write descriptions of the clips with a clear sequence of sounds only.
     """
 
@@ -39,6 +51,7 @@ class Options:
     level: float = 0.95
     draws: int = 10_000
     unclaimed: bool | None = None
+    scoring: Mapping[str, str] | None = None
     ordered_only: bool = False
 
     def __post_init__(self) -> None:
@@ -81,9 +94,9 @@ class Run:
     replies: Callable[[], Iterable[Mapping[str, Any]]]
 
 
-def of_ledger(ledger: Ledger, unclaimed: bool | None = None) -> Run:
-    """The run as it is in its ledger (``unclaimed``: see :class:`Options`)."""
-    meta, hearer = ledger.meta(), settings.hearer(ledger, unclaimed)
+def of_ledger(ledger: Ledger, unclaimed: bool | None = None, scoring: Mapping[str, str] | None = None) -> Run:
+    """The run as it is in its ledger (``unclaimed`` and ``scoring``: see :class:`Options`)."""
+    meta, hearer = ledger.meta(), settings.hearer(ledger, unclaimed, scoring)
     task, usage = tasks.find(meta["task"]), ledger.usage()
 
     def all_replies() -> Iterator[dict[str, Any]]:
@@ -112,7 +125,7 @@ def build(folder: Path, options: Options | None = None, progress: Progress | Non
     """
     options = options or Options()
     with open_run(folder) as ledger:
-        return write(folder, of_ledger(ledger, options.unclaimed), options, progress)
+        return write(folder, of_ledger(ledger, options.unclaimed, options.scoring), options, progress)
 
 
 def write(folder: Path, run: Run, options: Options, progress: Progress | None = None) -> Summary:
@@ -131,6 +144,8 @@ def write(folder: Path, run: Run, options: Options, progress: Progress | None = 
     table = folder / "tables" / summary.task
     write_text(table.with_suffix(".md"), tables.markdown(summary, options.table))
     write_text(table.with_suffix(".tex"), latex.latex(summary, options.table))
+    if summary.measures.strata:
+        _write_relations(folder, run, summary, options)
     figures.write_figures(summary, folder / "figures", options.table.names)
     write_text(folder / "protocol.md", protocol.paragraph(summary, facts))
     with whole(folder / "run.json") as part:
@@ -151,6 +166,28 @@ def write(folder: Path, run: Run, options: Options, progress: Progress | None = 
         progress=progress,
     )
     return summary
+
+
+def _write_relations(folder: Path, run: Run, summary: Summary, options: Options) -> None:
+    """The tables by relation, and RiTTA's own in the modes that they belong to; those of other modes go."""
+    shelf, table = folder / "tables", options.table
+    write_text(folder / "relations.csv", relation_tables.csv_text(summary))
+    wanted = {
+        f"{summary.task}_relations.md": relation_tables.markdown(summary, table),
+        f"{summary.task}_relations.tex": relation_tables.latex_tables(summary, table),
+    }
+    chosen = rules(run.hearer.scoring)
+    if chosen.mode == PAPER:
+        wanted |= ritta_tables.paper_tables(summary, table)
+    elif chosen.mode == RELEASED:
+        drawn: dict[str, Any] = {"level": options.level, "draws": options.draws, "seed": run.meta["seed"]}
+        text = ritta_tables.released(summary, run.rows(), chosen.thresholds, table, **drawn)
+        wanted[f"{summary.task}_released.md"] = text
+    for old in shelf.glob(f"{summary.task}_*"):
+        if old.name not in wanted:
+            old.unlink()
+    for name, text in wanted.items():
+        write_text(shelf / name, text)
 
 
 def _way(hearer: Hearer) -> str:
@@ -200,6 +237,7 @@ def _facts(run: Run, options: Options, name: str) -> dict[str, Any]:
         "calibration": meta["measured"] or None,
         "prompt_hashes": {} if about["detector"] else meta["questions"],
         "ask": meta.get("ask", ""),
+        **({"scoring": dict(run.hearer.scoring)} if run.hearer.scoring else {}),
         "generator_encoder": meta.get("generator_encoder", ""),
         "served": run.used["served"],
         "usage": run.used["usage"],

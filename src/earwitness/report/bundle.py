@@ -83,7 +83,9 @@ def bundle(
     with build.open_run(run) as ledger, appearing(target) as folder:
         if changed := ledger.changed_files():
             raise InputFaults(f"{run}: clips have changed since they were heard", changed, "Judge them anew.")
-        packer = _Packer(ledger, build.of_ledger(ledger, options.unclaimed), folder, anonymous, audio)
+        packer = _Packer(
+            ledger, build.of_ledger(ledger, options.unclaimed, options.scoring), folder, anonymous, audio
+        )
         packer.pack(progress)
         drawing = (lambda done, of: progress("drawing", done, of, None)) if progress else None
         summary = build.write(folder, packer.shown(), options, drawing)

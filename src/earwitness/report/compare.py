@@ -135,7 +135,7 @@ def compare(
     for folder in folders:
         agreement.check_single(folder)
         with build.open_run(folder) as ledger:
-            run = build.of_ledger(ledger, options.unclaimed)
+            run = build.of_ledger(ledger, options.unclaimed, options.scoring)
             runs.append(run)
             judged.append({(row.system, row.sample_id): _kept(row) for row in run.rows()})
     tasks = [run.task.name for run in runs]

@@ -68,7 +68,9 @@ def view(
     others = [
         spec
         for spec in summary.specs
-        if spec is not key and any(row.metrics[spec.name].value is not None for row in summary.rows)
+        if spec is not key
+        and "@" not in spec.name  # at a single threshold
+        and any(row.metrics[spec.name].value is not None for row in summary.rows)
     ]
     others.sort(key=lambda spec: columns.index(spec.name) if spec.name in columns else len(columns))
     counted = {kind for row in summary.rows for kind, count in row.errors.items() if count}

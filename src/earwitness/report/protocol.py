@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
+from earwitness.report import relation_words
 from earwitness.report.cells import one_line
 from earwitness.report.tables import key_spec, low_coverage, markdown_text
 from earwitness.tasks import independence
@@ -25,7 +26,8 @@ def paragraph(summary: Summary, facts: Mapping[str, Any]) -> str:
             ``listener`` (any of ``name``, ``version``, ``settings``, ``resolution_s``, ``detector``),
             ``prompt_hashes`` (by question), ``ask`` (a way of tasks.task.WAYS), ``served`` (answers by
             model), ``usage`` (counts summed), ``cost_usd``, ``generator_encoder`` (empty if not named),
-            ``level``, ``draws``, ``calibration`` (what is known of the listener's own accuracy, in words).
+            ``scoring`` (how relations were scored, by name), ``level``, ``draws``, ``calibration`` (what is
+            known of the listener's own accuracy, in words).
 
     Returns:
         One paragraph, then the command and the versions to reproduce it.
@@ -35,6 +37,7 @@ def paragraph(summary: Summary, facts: Mapping[str, Any]) -> str:
         _hearing(summary, facts, listener),
         _items(summary),
         _measure(summary, listener),
+        relation_words.sentences(summary, facts.get("scoring") or {}) if summary.measures.strata else (),
         _statistics(summary, facts),
         _limits(summary, facts),
     )
@@ -178,6 +181,11 @@ def _statistics(summary: Summary, facts: Mapping[str, Any]) -> list[str]:
             f"{level} are percentile bootstrap intervals over clusters of items{means}{drawn}; where all "
             "clusters agree, the Wilson bound at the number of clusters is given."
         )
+        if summary.measures.strata:
+            said.append(
+                f"Clusters were drawn within each of the {markdown_text(summary.measures.stratum)}; the "
+                "interval of a mean over several joins theirs by adding the squares of their arms."
+            )
     tested = sum(comparison.p_holm is not None for comparison in summary.comparisons)
     if tested:
         said.append(

@@ -174,7 +174,11 @@ def released(
             clips.clusters.append(row.cluster)
             clips.values.append(known)
 
+    measures = summary.measures
+
     def find(row: SystemRow, part: str) -> Metric:
+        if row.system != measures.oracle and (measures.ceiling, part) not in kept:
+            return Metric(None)  # what the listener can reach here is not known
         metric = kept.get((row.system, part), _Clips()).metric(level, draws, seed)
         return _scaled({part: metric}, 4)[part]
 

@@ -306,7 +306,7 @@ const earwitness = {};
     // An edit may be asked for by its instruction alone, which then stands in the caption's place.
     const other = clip.texts.find(([, text]) => text === clip.caption) ?? (clip.caption ? null : clip.texts[0]);
     const [head, caption] = other ?? ["", clip.caption || "(no caption)"];
-    const texts = clip.texts.filter((one) => one !== other);
+    const texts = clip.texts.filter((one) => one !== other && one[1] !== clip.stratum); // which stands above
     const why = clip.detail || plain(clip.reason);
 
     const sounds = clip.source ? [[clip.source, "Source"], [clip.sound, "Edited"]] : [[clip.sound, ""]];
