@@ -6,7 +6,7 @@ from earwitness.scenes.render import PEAK
 from earwitness.scenes.ritta.classes import CLASSES
 from earwitness.scenes.ritta.prompts import MOST, Prompts
 from earwitness.scenes.ritta.staging import GAP_S, LOUDEST_DB, QUIETEST_DB, SPATIAL_GAP_S, TOGETHER_S, Stage
-from earwitness.scenes.ritta.stock import Stock
+from earwitness.scenes.ritta.stock import LONGEST_S, SHORTEST_S, Stock
 from earwitness.scores.relations import MAIN
 
 _UNITS: Mapping[str, str] = {"lufs": "LUFS", "rms": "dBFS (RMS)"}
@@ -66,8 +66,9 @@ def clips(stock: Stock) -> str:
             rows.append((name, one.group, str(recordings), str(len(pieces)), f"{seconds:.0f}"))
     parts = [
         "## Clips",
-        "Each clip was cut into slices of 1 to 5 s that do not overlap. Training and test side share no "
-        "recording, but for the classes named below. `licences.csv` lists every clip that was used.",
+        f"Each clip was cut into slices of {SHORTEST_S:g} to {LONGEST_S:g} s that do not overlap. Training "
+        "and test side share no recording, but for the classes named below. `licences.csv` lists every clip "
+        "that was used.",
         table(("class", "group", "recordings", "slices", "seconds"), rows),
     ]
     if stock.shared:
@@ -75,6 +76,8 @@ def clips(stock: Stock) -> str:
             "Shared by rule, as their recordings could not be split:\n\n"
             + listed(f"`{name}`: {why}" for name, why in stock.shared.items())
         )
+    if stock.shortened:
+        parts.append("Cut shorter, as no slice would have fitted twice: " + names(stock.shortened) + ".")
     if stock.missing:
         parts.append("Left out, as the bank has no slice of them: " + names(stock.missing) + ".")
     if stock.left_out:
@@ -97,7 +100,7 @@ def placing(stage: Stage) -> str:
     if stage.ambience:
         ambience = (
             f"\n- Under every scene lies an ambience, one of {len(stage.ambience)} clips, at "
-            f"{stage.ambience_db:g} {unit}."
+            f"{stage.ambience[0].level_db:g} {unit}."
         )
     return joined(
         "## How sounds are placed",

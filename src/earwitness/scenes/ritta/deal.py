@@ -32,16 +32,16 @@ def dealt(options: Sequence[T], index: int, *where: object) -> T:
 def of_different_groups(groups: Groups, count: int, index: int, *where: object) -> tuple[str, ...]:
     """``count`` classes, no two of one group, in the order of their roles.
 
-    Every order of groups comes up equally often, and so do the classes within their group.
+    Every order of groups comes up equally often, and so do, in every role, the classes of a group.
     """
     orders = tuple(permutations(groups, count))
     round_, place = divmod(index, len(orders))
     shuffled = _shuffled(len(orders), *where, round_)
-    each = len(orders) * count // len(groups)  # how often a group comes up in a round
+    each = len(orders) // len(groups)  # how often a group comes up in a role, in one round
     chosen = []
-    for group in orders[shuffled[place]]:
-        before = round_ * each + sum(group in orders[i] for i in shuffled[:place])
-        chosen.append(dealt(groups[group], before, *where, group))
+    for role, group in enumerate(orders[shuffled[place]]):
+        before = round_ * each + sum(orders[i][role] == group for i in shuffled[:place])
+        chosen.append(dealt(groups[group], before, *where, role, group))
     return tuple(chosen)
 
 

@@ -34,9 +34,9 @@ from earwitness.scenes.ritta.deal import generator
 from earwitness.scenes.ritta.prompts import Asked
 from earwitness.scenes.ritta.published_words import Unread
 from earwitness.scenes.ritta.recipe import COLUMNS as DRAWN_COLUMNS
-from earwitness.scenes.ritta.recipe import cells, stage_settings
+from earwitness.scenes.ritta.recipe import cells
 from earwitness.scenes.ritta.staging import Stage
-from earwitness.scenes.ritta.stock import AMBIENCE_DB, Stock, stage, stock
+from earwitness.scenes.ritta.stock import AMBIENCE_DB, Stock, stage, stage_settings, stock
 from earwitness.scenes.ritta.wordings import EXCLUSIVE, INCLUSIVE
 from earwitness.scenes.scene import Scene
 from earwitness.scores.relations import MAIN, RELATIONS, Expected
@@ -224,7 +224,7 @@ class PublishedRecipe:
         left_out = len(self.published.prompts) - len(self.prompts)
         return cards.joined(
             _about(self.published),
-            f"{left_out:,} prompts name a class that the bank lacks and are left out." if left_out else "",
+            f"Prompts left out, as they name a class that the bank lacks: {left_out:,}." if left_out else "",
             cards.clips(self.stock),
             cards.placing(self.stage),
             cards.scoring(),
@@ -280,6 +280,7 @@ def recipe(
         bank,
         split=split,
         rate_hz=rate_hz,
+        duration_s=duration_s,
         measure=measure,
         leave_out_missing=leave_out_missing,
         progress=progress,
@@ -295,7 +296,7 @@ def recipe(
             f"Every prompt names a class that the bank lacks; it has {', '.join(found.slices)}.",
             "Add clips of other classes.",
         )
-    staged = stage(found, duration_s=duration_s, ambience=ambience, ambience_db=ambience_db)
+    staged = stage(found, ambience=ambience, ambience_db=ambience_db)
     return PublishedRecipe(published, prompts, found, staged, seed)
 
 

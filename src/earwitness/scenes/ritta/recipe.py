@@ -21,8 +21,8 @@ from earwitness.scenes.recipe import MIX
 from earwitness.scenes.ritta import card as cards
 from earwitness.scenes.ritta.deal import Groups
 from earwitness.scenes.ritta.prompts import MOST, Asked, Prompts
-from earwitness.scenes.ritta.staging import LOUDEST_DB, QUIETEST_DB, Stage
-from earwitness.scenes.ritta.stock import AMBIENCE_DB, LEAVE_OUT, Stock, ambience_settings, stage, stock
+from earwitness.scenes.ritta.staging import Stage
+from earwitness.scenes.ritta.stock import AMBIENCE_DB, LEAVE_OUT, Stock, stage, stage_settings, stock
 from earwitness.scenes.ritta.wordings import Wording, builtin, load
 from earwitness.scenes.scene import Scene
 from earwitness.scores.relations import MAIN, RELATIONS, Expected
@@ -137,6 +137,7 @@ def recipe(
         bank,
         split=split,
         rate_hz=rate_hz,
+        duration_s=duration_s,
         measure=measure,
         leave_out_missing=leave_out_missing,
         progress=progress,
@@ -149,17 +150,8 @@ def recipe(
         one_group=count_groups == "same",
         where=(seed, split),
     )
-    staged = stage(found, duration_s=duration_s, ambience=ambience, ambience_db=ambience_db)
+    staged = stage(found, ambience=ambience, ambience_db=ambience_db)
     return RittaRecipe(found, staged, prompts, per_relation, seed)
-
-
-def stage_settings(stage: Stage) -> dict[str, Any]:
-    """The part of a draw's settings that says how sounds are placed."""
-    return {
-        "samples": stage.samples,
-        "event_level_db": [QUIETEST_DB, LOUDEST_DB],
-        "ambience": ambience_settings(stage),
-    }
 
 
 def cells(expected: Expected, reading: str, seed: int | None) -> dict[str, str]:

@@ -21,9 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from earwitness.errors import UserError
-from earwitness.scenes import levels, placing, render
-from earwitness.scenes.bank import Bank, Source, decoded
+from earwitness.scenes import placing, render
+from earwitness.scenes.bank import Bank
 from earwitness.scenes.recipe import MIX
 from earwitness.scenes.ritta.deal import generator
 from earwitness.scenes.ritta.prompts import Asked
@@ -46,10 +45,10 @@ class Stage:
 
     Attributes:
         bank: What the scenes are rendered from.
-        slices: By class.
+        slices: By class; one of each at least fits twice, so that any two fit one after the other.
         samples: Length of a scene.
         measure: Of levels, see :mod:`earwitness.scenes.levels`.
-        ambience: Clips of which one lies under each scene, ``ambience_db`` loud; empty for none.
+        ambience: What may lie under a scene, each at its level; empty for nothing.
     """
 
     bank: Bank
@@ -57,26 +56,7 @@ class Stage:
     rate_hz: int
     samples: int
     measure: str
-    ambience: tuple[Source, ...] = ()
-    ambience_db: float = 0.0
-
-    def check(self) -> None:
-        """Make sure that every class has a slice that fits twice: then any two classes fit one after another.
-
-        Raises:
-            UserError: With the class and the numbers, if not.
-        """
-        longest, name = max(
-            (min(piece.length for piece in pieces), name) for name, pieces in self.slices.items()
-        )
-        needed = 2 * longest + self._n(SPATIAL_GAP_S)
-        if needed > self.samples:
-            one, both, given = (f"{n / self.rate_hz:.1f}" for n in (longest, needed, self.samples))
-            raise UserError(
-                f"Scenes of {given} s are too short: the shortest slice of {name!r} lasts {one} s; twice, with a "
-                f"gap of {SPATIAL_GAP_S:g} s, it needs {both} s.",
-                "Make the scenes longer, or give that class shorter clips.",
-            )
+    ambience: tuple[Placed, ...] = ()
 
     def scenes(self, key: str, asked: Asked, *, seed: int, where: Sequence[object]) -> dict[str, Scene]:
         """The scenes of a prompt by role, each with its gain chosen.
@@ -110,7 +90,7 @@ class Stage:
             prompt=asked.prompt,
             seed=seed,
             expected=asked.expected,
-            ambience=self._under(rng) if self.ambience else None,
+            ambience=self.ambience[int(rng.integers(len(self.ambience)))] if self.ambience else None,
         )
         return render.settled(scene, self.bank)
 
@@ -158,27 +138,6 @@ class Stage:
     def _each(self, pools: Sequence[Sequence[Slice]], rng: np.random.Generator) -> list[Slice]:
         """One slice of each pool, whether or not they would fit one after another."""
         return [placing.fitting(rng, [pool], self.samples, 0, self.rate_hz)[0] for pool in pools]
-
-    def _under(self, rng: np.random.Generator) -> Placed:
-        """An ambience from a random place of its clip, at its level as it will be heard."""
-        source = self.ambience[int(rng.integers(len(self.ambience)))]
-        clip = decoded(source, self.rate_hz)
-        start = int(rng.integers(max(len(clip.samples) - self.samples, 0), endpoint=True))
-        part = render.looped(clip.samples[start:], self.samples, self.rate_hz)
-        gain_db = self.ambience_db - levels.level_db(part, self.rate_hz, self.measure)
-        return Placed(
-            label=source.label,
-            source=clip.pcm_hash,
-            name=source.name,
-            recording_id=source.recording_id,
-            start=start,
-            onset=0,
-            length=self.samples,
-            fade=0,
-            gain_db=gain_db,
-            level_db=self.ambience_db,
-            looped=True,
-        )
 
     def _n(self, seconds: float) -> int:
         return round(seconds * self.rate_hz)

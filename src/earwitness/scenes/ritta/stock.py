@@ -1,24 +1,30 @@
 """What one side of a bank has to offer for these scenes: its classes, their slices, and what is missing."""
 
 import hashlib
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from earwitness.errors import InputFaults, UserError
 from earwitness.manifest.table import listing
-from earwitness.scenes import levels, slices, splits
-from earwitness.scenes.bank import Bank, Source, decoded
+from earwitness.scenes import levels, placing, slices, splits
+from earwitness.scenes.bank import Bank
 from earwitness.scenes.ritta.classes import CLASSES, GROUPS, named
 from earwitness.scenes.ritta.deal import Groups
-from earwitness.scenes.ritta.staging import Stage
+from earwitness.scenes.ritta.staging import LOUDEST_DB, QUIETEST_DB, SPATIAL_GAP_S, Stage
+from earwitness.scenes.scene import Placed
 from earwitness.scenes.slices import Slices
 
 AMBIENCE_DB = -50.0
 """Level of an ambience by default, 21 dB below the quietest sound at 1 m."""
 
 LEAVE_OUT = "--leave-out-missing"
+SHORTEST_S, LONGEST_S = 1.0, 5.0
+"""Bounds of a slice, RiTTA's."""
+LOWEST_HZ = 8_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +35,7 @@ class Stock:
         bank: Its sources, by class.
         shared: Class -> why its clips could not be split by recording.
         missing: Classes without any slice.
+        shortened: Classes cut into shorter slices than others, as none of theirs would have fitted twice.
         unused: Labels of the bank that stand for none of the classes.
         left_out: Class -> reason -> how many clips gave no slice.
     """
@@ -37,9 +44,11 @@ class Stock:
     slices: Slices
     split: str
     rate_hz: int
+    samples: int
     measure: str
     shared: Mapping[str, str]
     missing: tuple[str, ...]
+    shortened: tuple[str, ...]
     unused: tuple[str, ...]
     left_out: Mapping[str, Mapping[str, int]]
 
@@ -63,9 +72,11 @@ class Stock:
         return {
             "split": self.split,
             "rate_hz": self.rate_hz,
+            "samples": self.samples,
             "measure": self.measure,
             "classes": sorted(self.slices),
             "missing_classes": list(self.missing),
+            "shortened_classes": list(self.shortened),
             "shared_by_rule": dict(self.shared),
             "slices_sha256": self.fingerprint(),
         }
@@ -75,8 +86,9 @@ def stock(
     bank: Bank,
     *,
     split: str,
-    rate_hz: int = 16_000,
-    measure: str = "lufs",
+    rate_hz: int,
+    duration_s: float,
+    measure: str,
     leave_out_missing: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Stock:
@@ -85,17 +97,27 @@ def stock(
     Args:
         bank: With its own labels, see :func:`.classes.named`.
         split: ``train``, ``test`` or ``all``.
+        rate_hz, duration_s: Of the scenes.
         leave_out_missing: Go on without the classes that the bank lacks or that give no slice.
         progress: Called with clips cut and clips in all.
 
     Raises:
         InputFaults: Listing every class that the bank lacks, or that gives no slice.
-        UserError: If there is no such split or measure, or none of the classes is there.
+        UserError: If there is no such split or measure, none of the classes is there, or a scene is too short
+            for two sounds.
     """
     if measure not in levels.MEASURES:
         raise UserError(f"The measure must be one of {', '.join(levels.MEASURES)}, not {measure!r}.")
-    if rate_hz < 1:
-        raise UserError(f"The rate must be at least 1 Hz, not {rate_hz}.")
+    if rate_hz < LOWEST_HZ:
+        raise UserError(f"The rate must be at least {LOWEST_HZ:,} Hz, not {rate_hz}.")
+    if not math.isfinite(duration_s):
+        raise UserError(f"The scenes must last some seconds, not {duration_s}.")
+    limit_s = (duration_s - SPATIAL_GAP_S) / 2
+    if limit_s < SHORTEST_S:
+        raise UserError(
+            f"Scenes of {duration_s:g} s are too short: two sounds of at least {SHORTEST_S:g} s with a gap "
+            f"of {SPATIAL_GAP_S:g} s between them need {2 * SHORTEST_S + SPATIAL_GAP_S:g} s."
+        )
     names = {label: name for label in bank.sources if (name := named(label)) is not None}
     lacking = [name for name in CLASSES if name not in names.values()]
     if len(lacking) == len(CLASSES):
@@ -107,65 +129,68 @@ def stock(
         faults = [f"it has no clip of {name!r}{_also(name)}" for name in lacking]
         raise InputFaults("The bank", faults, f"Add clips of these classes, or leave them out: {LEAVE_OUT}.")
     side = splits.split(bank.relabelled(names), split)
-    cut = slices.cut(
-        side.bank, rate_hz=rate_hz, measure=measure, leave_out_empty=leave_out_missing, progress=progress
+    cut = partial(
+        slices.cut, rate_hz=rate_hz, shortest_s=SHORTEST_S, measure=measure, leave_out_empty=leave_out_missing
     )
+    whole = cut(side.bank, longest_s=LONGEST_S, progress=progress)
+    limit = int(limit_s * rate_hz)
+    long = [label for label, found in whole.slices.items() if min(piece.length for piece in found) > limit]
+    again = cut(Bank({label: side.bank.sources[label] for label in long}), longest_s=limit / rate_hz)
+    found = {label: pieces for label, pieces in whole.slices.items() if label not in long}
+    found |= again.slices
     return Stock(
         bank=side.bank,
-        slices=cut.slices,
+        slices=found,
         split=split,
         rate_hz=rate_hz,
+        samples=round(duration_s * rate_hz),
         measure=measure,
         shared=dict(side.shared),
-        missing=tuple(name for name in CLASSES if name not in cut.slices),
+        missing=tuple(name for name in CLASSES if name not in found),
+        shortened=tuple(again.slices),
         unused=tuple(label for label in bank.sources if label not in names),
-        left_out=cut.left_out,
+        left_out={**whole.left_out, **again.left_out},
     )
 
 
 def _also(name: str) -> str:
     aliases = CLASSES[name].aliases
-    return f" (also called {', '.join(aliases)})" if aliases else ""
+    return f" (also called {'; '.join(aliases)})" if aliases else ""
 
 
-def stage(stock: Stock, *, duration_s: float, ambience: Path | None, ambience_db: float) -> Stage:
+def stage(stock: Stock, *, ambience: Path | None, ambience_db: float) -> Stage:
     """Where the scenes are placed.
 
     Raises:
-        UserError: If not every class fits, or the ambience is no bank of clips that can be heard.
+        UserError: If the ambience is no bank of clips that can be heard.
     """
-    under: tuple[Source, ...] = ()
+    if not math.isfinite(ambience_db):
+        raise UserError(f"The level of an ambience must be a number of dB, not {ambience_db}.")
+    under: tuple[Placed, ...] = ()
     bank = stock.bank
     if ambience is not None:
         clips = Bank.open(ambience)
         bank = bank.joined(clips)
-        under = tuple(source for sources in clips.sources.values() for source in sources)
-        for source in under:
-            _check_ambience(source, stock)
-    found = Stage(
+        under = tuple(
+            placing.ambience(source, stock.samples, ambience_db, rate_hz=stock.rate_hz, measure=stock.measure)
+            for sources in clips.sources.values()
+            for source in sources
+        )
+    return Stage(
         bank=bank,
         slices=stock.slices,
         rate_hz=stock.rate_hz,
-        samples=round(duration_s * stock.rate_hz),
+        samples=stock.samples,
         measure=stock.measure,
         ambience=under,
-        ambience_db=ambience_db,
     )
-    found.check()
-    return found
 
 
-def _check_ambience(source: Source, stock: Stock) -> None:
-    try:
-        levels.level_db(decoded(source, stock.rate_hz).samples, stock.rate_hz, stock.measure)
-    except ValueError as fault:
-        raise UserError(f"{source.path}: {fault}.", "Take it out of the ambience.") from fault
-
-
-def ambience_settings(stage: Stage) -> dict[str, Any] | None:
-    """The ambience as part of a draw's settings."""
-    if not stage.ambience:
-        return None
-    hashes = sorted(decoded(source, stage.rate_hz).pcm_hash for source in stage.ambience)
-    digest = hashlib.sha256("\n".join(hashes).encode()).hexdigest()
-    return {"clips": len(hashes), "clips_sha256": digest, "level_db": stage.ambience_db}
+def stage_settings(stage: Stage) -> dict[str, Any]:
+    """What a draw depends on beside the stock, as plain data."""
+    under = "\n".join(sorted(one.source for one in stage.ambience))
+    return {
+        "event_level_db": [QUIETEST_DB, LOUDEST_DB],
+        "ambience_level_db": stage.ambience[0].level_db if stage.ambience else None,
+        "ambience_sha256": hashlib.sha256(under.encode()).hexdigest() if stage.ambience else None,
+    }

@@ -67,8 +67,8 @@ READINGS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """Relation -> how its wordings may be meant.
 
-``exclusive``: one sound and not the other; ``inclusive``: one of them or both. ``either_branch``: the condition
-and what follows from it without the alternative, or the alternative alone.
+``exclusive``: one sound and not the other; ``inclusive``: one of them or both. ``either_branch``: the
+condition and what follows from it without the alternative, or the alternative alone.
 """
 
 NUMBERS = ("zero", "one", "two", "three", "four", "five")
