@@ -1,6 +1,7 @@
 """The built-in sounds are reproducible and varied; a user's bank is read whole or refused with its faults."""
 
 import json
+import os
 from itertools import pairwise
 
 import numpy as np
@@ -12,9 +13,9 @@ from earwitness.scenes import bank, synth
 from earwitness.scenes.bank import Bank
 
 
-def tone(path, seconds=0.5, rate_hz=44_100, channels=1):
+def tone(path, seconds=0.5, rate_hz=44_100, channels=1, hz=440):
     path.parent.mkdir(parents=True, exist_ok=True)
-    wave = 0.3 * np.sin(2 * np.pi * 440 * np.arange(int(seconds * rate_hz)) / rate_hz)
+    wave = 0.3 * np.sin(2 * np.pi * hz * np.arange(int(seconds * rate_hz)) / rate_hz)
     audio.write_wav(path, np.tile(wave.astype(np.float32), (channels, 1)), rate_hz)
 
 
@@ -175,6 +176,10 @@ def test_a_file_whose_sound_changed_is_named(tmp_path):
         found.find("dog/a.wav", before)
     with pytest.raises(UserError, match=r"b\.wav cannot be used"):
         found.find("dog/b.wav", before)
+    changed = bank.decoded(found.of("dog")[0], 16_000).pcm_hash
+    tone(tmp_path / "dog" / "a.wav", seconds=0.6, hz=880)
+    os.utime(tmp_path / "dog" / "a.wav", (1, 1))
+    assert bank.decoded(found.of("dog")[0], 16_000).pcm_hash != changed
     (tmp_path / "dog" / "a.wav").unlink()
     with pytest.raises(UserError, match=r"a\.wav cannot be used: No such file"):
         found.find("dog/a.wav", before)

@@ -30,7 +30,7 @@ def bank(tmp_path_factory):
     folder = tmp_path_factory.mktemp("bank")
     for number, (label, seconds, rate, channels, gain) in enumerate(
         [
-            ("dog", 5.3, 44_100, 1, 0.9), ("dog", 2.0, 16_000, 2, 0.01), ("cat", 4.0, 8_000, 1, 0.5),
+            ("dog", 5.3, 44_100, 1, 0.9), ("dog", 2.0, 16_000, 2, 0.1), ("cat", 4.0, 8_000, 1, 0.5),
             ("cow", 7.0, 22_050, 2, 0.3), ("owl", 1.2, 48_000, 1, 0.99), ("rain", 1.7, 32_000, 1, 0.1),
         ]
     ):  # fmt: skip
@@ -54,7 +54,7 @@ def draws(draw):
     """What a scene is made of: (label, which slice, where as a share of the room, gain)."""
     sounds = draw(
         st.lists(
-            st.tuples(st.sampled_from(LABELS), st.integers(0, 3), st.floats(0, 1), st.floats(-60, 24)),
+            st.tuples(st.sampled_from(LABELS), st.integers(0, 3), st.floats(0, 1), st.floats(-30, 24)),
             max_size=5,
             unique_by=lambda sound: sound[0],
         )
@@ -166,6 +166,16 @@ def test_stems_that_cancel_are_kept_within_full_scale(tmp_path):
     got = render(whole, both)
     assert audio.peak(got.stems[0]) == pytest.approx(1, abs=3 * STEP)
     assert audio.peak(got.mix) <= STEP
+
+
+def test_an_event_lost_in_16_bits_is_refused_with_the_numbers(bank, slices):
+    whole = made(([("dog", 0, 0.0, -90.0), ("owl", 0, 0.5, 40.0)], None), bank, slices)
+    with pytest.raises(
+        UserError, match=r"'dog' is lost in 16 bits, -1\d\d\.\d dB at its peak \(-90\.0 dB on"
+    ):
+        settled(whole, bank)
+    hushed = made(([("owl", 0, 0.5, 0.0)], -150.0), bank, slices)
+    assert not render(settled(hushed, bank), bank).stems[-1].any()
 
 
 def test_what_would_clip_is_refused_not_clipped(bank, slices):

@@ -73,12 +73,22 @@ def test_a_long_clip_gives_many_lengths_and_a_short_one_its_whole_sound(tmp_path
     put(tmp_path, "dog/short.wav", quiet(0.5), noise(1.5, 1), quiet(2))
     found = cut(Bank.open(tmp_path)).slices
     seconds = [piece.length / RATE for piece in found["wind"]]
+    assert len(set(seconds)) > 20
     assert sum(seconds) > 113
     assert min(seconds) < 2 < 4 < max(seconds)
     check_pieces(found["wind"])
     (short,) = found["dog"]
     assert short.length <= round(1.5 * RATE)
     assert short.start >= round(0.5 * RATE)
+
+
+def test_clips_of_one_length_are_cut_in_different_places(tmp_path):
+    for number in range(3):
+        put(tmp_path, f"dog/{number}.wav", noise(30, number))
+    lengths = {}
+    for piece in cut(Bank.open(tmp_path)).slices["dog"]:
+        lengths.setdefault(piece.source.name, []).append(piece.length // 1600)
+    assert len({tuple(found) for found in lengths.values()}) == 3
 
 
 def test_bounds_are_met_to_the_sample(tmp_path):

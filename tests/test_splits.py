@@ -90,6 +90,15 @@ def test_a_recording_of_several_classes_lies_on_one_side():
     assert 5 <= len(counts) <= 6
 
 
+def test_what_other_classes_put_on_a_side_counts_there():
+    rows = numbered("a", 8)
+    mine = [source.recording_id for source in split(bank_of(rows), "train").bank.of("a")]
+    rows += [("b", recording, f"b/{recording}.wav") for recording in mine] + numbered("b", 4)
+    train, test = (split(bank_of(rows), side) for side in ("train", "test"))
+    assert recordings(train.bank, ["b"]) == set(mine)
+    assert len(recordings(test.bank, ["b"])) == 4
+
+
 def test_a_class_that_others_put_on_one_side_is_shared_and_named():
     rows = numbered("a", 4)
     train = split(bank_of(rows), "train")

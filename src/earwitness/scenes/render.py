@@ -10,6 +10,7 @@ An ambience shorter than its scene is repeated, each end faded into the next beg
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -48,16 +49,13 @@ def render(scene: Scene, bank: Bank) -> Rendered:
         UserError: If the bank lacks a sound or a file's content changed, naming it.
         ValueError: If a stem or the mix exceeds full scale; :func:`settled` chooses a gain so that none does.
     """
+    parts = [_steps(sound, scene, bank) for sound in scene.sounds]
     stems = []
-    for sound in scene.sounds:
+    for sound, part in zip(scene.sounds, parts, strict=True):
         stem = np.zeros(scene.samples, np.float32)
-        stem[sound.onset : sound.end] = _steps(sound, scene, bank)
+        np.multiply(part, _STEP, out=stem[sound.onset : sound.end])
         stems.append(stem)
-    mix = np.zeros(scene.samples, np.float32)
-    for stem in stems:
-        mix += stem
-    _check(mix, f"the mix of scene {scene.scene_id!r}")
-    return Rendered(mix * _STEP, tuple(stem * _STEP for stem in stems))
+    return Rendered(_sum(scene, parts), tuple(stems))
 
 
 def mix(scene: Scene, bank: Bank) -> NDArray[np.float32]:
@@ -66,32 +64,31 @@ def mix(scene: Scene, bank: Bank) -> NDArray[np.float32]:
     Raises:
         UserError, ValueError: As :func:`render` does.
     """
-    out = np.zeros(scene.samples, np.float32)
-    for sound in scene.sounds:
-        out[sound.onset : sound.end] += _steps(sound, scene, bank)
-    _check(out, f"the mix of scene {scene.scene_id!r}")
-    out *= _STEP
-    return out
+    return _sum(scene, (_steps(sound, scene, bank) for sound in scene.sounds))
 
 
 def settled(scene: Scene, bank: Bank) -> Scene:
     """The scene with its gain chosen: 0 dB, or less so that the mix peaks at :data:`PEAK` and no stem clips.
 
     Raises:
-        UserError: If the bank lacks a sound, naming it.
+        UserError: If the bank lacks a sound, or an event would be lost below one step of 16 bits, naming it.
     """
     total = np.zeros(scene.samples)
-    loudest = 0.0
+    peaks = []
     for sound in scene.sounds:
         part = _sound(sound, scene.rate_hz, bank) * _factor(sound.gain_db)
-        loudest = max(loudest, _peak(part))
         total[sound.onset : sound.end] += part
-    rounding = len(scene.sounds) / 2 / _STEPS  # each stem is off by up to half a step
-    factor = min(
-        1.0,
-        (PEAK - rounding) / max(_peak(total), 1e-9),
-        (1 - 2 / _STEPS) / max(loudest, 1e-9),
-    )
+        peaks.append(_peak(part))
+    rounding = len(peaks) / 2 / _STEPS  # each stem is off by up to half a step
+    limits = ((_peak(total), PEAK - rounding), *((peak, 1 - 2 / _STEPS) for peak in peaks))
+    factor = min((limit / peak for peak, limit in limits if peak > limit), default=1.0)
+    for sound, peak in zip(scene.events, peaks, strict=False):
+        if peak * factor * _STEPS < 1:
+            raise UserError(
+                f"Scene {scene.scene_id!r}: {sound.label!r} is lost in 16 bits, {_decibels(peak * factor)} "
+                f"at its peak ({sound.gain_db:.1f} dB on the clip, {_decibels(factor)} on the scene).",
+                "Draw its level nearer to that of the other sounds.",
+            )
     return replace(scene, gain_db=20 * math.log10(factor) if factor < 1 else 0.0)
 
 
@@ -121,6 +118,15 @@ def _steps(sound: Placed, scene: Scene, bank: Bank) -> NDArray[np.float32]:
     return steps
 
 
+def _sum(scene: Scene, parts: Iterable[NDArray[np.float32]]) -> NDArray[np.float32]:
+    out = np.zeros(scene.samples, np.float32)
+    for sound, part in zip(scene.sounds, parts, strict=True):
+        out[sound.onset : sound.end] += part
+    _check(out, f"the mix of scene {scene.scene_id!r}")
+    out *= _STEP
+    return out
+
+
 def _sound(sound: Placed, rate_hz: int, bank: Bank) -> NDArray[np.float64]:
     """The part of its clip that a sound is, faded, before any gain: (length,)."""
     source = bank.find(sound.name, sound.source, rate_hz)
@@ -144,6 +150,10 @@ def _sound(sound: Placed, rate_hz: int, bank: Bank) -> NDArray[np.float64]:
 
 def _factor(gain_db: float) -> float:
     return float(10 ** (gain_db / 20))
+
+
+def _decibels(factor: float) -> str:
+    return f"{20 * math.log10(factor):.1f} dB" if factor > 0 else "silent"
 
 
 def _peak(samples: NDArray[np.float64]) -> float:

@@ -107,11 +107,11 @@ def cut(
             measure.
         InputFaults: Listing every label without any slice, with the counts of its clips by reason.
     """
-    if not (0 < shortest_s <= longest_s and 0 <= 2 * fade_s <= shortest_s):
-        raise ValueError(f"no slices of {shortest_s} to {longest_s} s with fades of {fade_s} s")
     if measure not in levels.MEASURES:
         raise ValueError(f"measure must be one of {', '.join(levels.MEASURES)}, not {measure!r}")
     shortest, longest, fade = (round(s * rate_hz) for s in (shortest_s, longest_s, fade_s))
+    if not (0 < shortest <= longest and 0 <= 2 * fade <= shortest):
+        raise ValueError(f"no slices of {shortest_s} to {longest_s} s with fades of {fade_s} s")
     rule = _Rule(rate_hz, shortest, longest, fade, measure, seed)
     sources = [source for label in bank.sources for source in bank.sources[label]]
     slices: dict[str, list[Slice]] = {label: [] for label in bank.sources}
