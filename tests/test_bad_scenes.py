@@ -12,6 +12,7 @@ import soundfile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import ritta_runs
 from earwitness import audio
 from earwitness.errors import InputFaults, UserError
 from earwitness.scenes import dataset, levels, placing, render, scene, slices, splits
@@ -20,6 +21,8 @@ from earwitness.scenes.ritta import recipe as ritta
 from earwitness.scenes.ritta.classes import CLASSES
 from earwitness.scenes.scene import Scene
 from earwitness.scores.relations import RELATIONS, SPATIAL
+from earwitness.tasks import ritta_sources
+from sounds import events_reply
 
 RATE_HZ = 16_000
 STEPS = 1 << 15
@@ -68,8 +71,10 @@ def made(whole_bank):
 
 
 @pytest.fixture(scope="module")
-def cut(whole_bank):
-    return slices.cut(whole_bank).slices
+def piece(whole_bank):
+    """A slice of each class."""
+    cut = slices.cut(whole_bank).slices
+    return lambda label: cut[label][0]
 
 
 def drawn(recipe, relation, index):
@@ -108,13 +113,15 @@ def test_100ms_click_has_level(seconds, measure):
 
 
 @FEW
-@given(data=st.data(), gains=st.lists(st.floats(-50, 45), min_size=1, max_size=5))
-def test_mix_never_clips(whole_bank, cut, data, gains):
+@given(
+    data=st.data(), gain_db=st.floats(-20, 45), below_db=st.lists(st.floats(0, 25), min_size=1, max_size=5)
+)
+def test_mix_never_clips(whole_bank, piece, data, gain_db, below_db):
     """Bringing sounds to their levels clipped the mix, or changed one level and not the others."""
-    labels = data.draw(st.permutations(list(cut)))[: len(gains)]
+    labels = data.draw(st.permutations(list(CLASSES)))[: len(below_db)]
     events = tuple(
-        placing.placed(label, cut[label][0], data.draw(st.integers(0, 60_000)), gain_db)
-        for label, gain_db in zip(labels, gains, strict=True)
+        placing.placed(label, piece(label), data.draw(st.integers(0, 60_000)), gain_db - less_db)
+        for label, less_db in zip(labels, below_db, strict=True)
     )
     asked = Scene("a", "test", RATE_HZ, 160_000, "lufs", 0.0, events, "", 0)
     one = render.settled(asked, whole_bank)
@@ -331,3 +338,45 @@ def test_stereo_at_another_rate_is_made_mono_with_what_either_channel_holds(tmp_
     one = Scene("a", "test", RATE_HZ, 3 * RATE_HZ, "lufs", 0.0, (placed,), "", 0)
     level = levels.level_db(render.mix(one, found)[: placed.end], RATE_HZ, "lufs")
     assert level == pytest.approx(piece.level_db, abs=0.05)
+
+
+# --- truncated sets of outputs --------------------------------------------------------------------------
+
+
+def test_missing_short_and_long_clips_are_listed_and_none_is_cropped(tmp_path, whole_bank):
+    few = ritta.recipe(whole_bank, split="all", per_relation=2)
+    data = dataset.write(tmp_path / "data", few, few.bank, workers=1).folder
+    lines = []
+    for seed, name in enumerate(("whole", "broken")):
+        folder = tmp_path / name
+        lines += ritta_runs.system_lines(folder, data, lambda key, one: ritta_runs.true_events(one), seed)
+    (tmp_path / "broken" / "and-00001.wav").unlink()
+    (tmp_path / "broken" / "before-00000.wav").unlink()
+    audio.write_wav(tmp_path / "broken" / "stray.wav", noise(1, 1.0)[np.newaxis], RATE_HZ)
+    changed = {"count-00000": 4.0, "or-00001": 13.0}
+    for key, seconds in changed.items():
+        path = tmp_path / "broken" / f"{key}.wav"
+        audio.write_wav(path, noise(2, seconds)[np.newaxis], RATE_HZ)
+        reply = events_reply(("dog_barking", seconds - 1.0, seconds), duration_s=seconds)
+        lines.append({"pcm_hash": audio.read(path).pcm_hash, "question": "events", "reply": reply})
+    silence = ritta_runs.make_silence(tmp_path / "silence.wav")
+    lines += ritta_runs.reference_lines(data) + ritta_runs.silence_lines(silence)
+    folders = {name: tmp_path / name for name in ("whole", "broken")}
+    found = ritta_sources.manifest(data, folders, silence=silence)
+    ritta_runs.hear(tmp_path / "run", ritta_runs.listener(tmp_path / "ear.jsonl", lines), found)
+
+    summary = ritta_runs.summary_of(tmp_path / "run")
+    by_name = {row.system: row for row in summary.rows}
+    told = "\n".join(note for note in summary.notes if "broken" in note)
+    assert "prompts without a file (2): " in told
+    assert "and-00001" in told
+    assert "before-00000" in told
+    assert "files without a prompt (1): stray.wav" in told
+    assert "shorter" in told
+    assert "longer" in told
+    assert by_name["whole"].n == 2 * len(RELATIONS)
+    assert by_name["broken"].n == by_name["whole"].n - 2
+    rows, _ = ritta_runs.rows_of(tmp_path / "run")
+    mine = {row.sample_id: row for row in rows if row.system == "broken"}
+    assert {key: mine[key].duration_s for key in changed} == changed
+    assert {key: mine[key].heard[0].offset_s for key in changed} == changed, "its last second counts"
