@@ -32,6 +32,11 @@ def test_pauses_and_generous_edges_do_not_lower_a_level() -> None:
     assert levels.level_db(dog(0.1, 0.9), []) == pytest.approx(-20.0)
 
 
+def test_a_soft_tail_does_not_lower_a_level() -> None:
+    levels = FrameLevels(0.1, [NONE, -20.0, -20.0, -45.0, -50.0, -60.0, NONE])
+    assert levels.level_db(dog(0.1, 0.6), []) == pytest.approx(-20.0)
+
+
 def test_the_background_is_taken_off() -> None:
     # a sound of -20 dBFS on a floor of -24 dBFS
     both = 10 * math.log10(10**-2.0 + 10**-2.4)

@@ -87,6 +87,12 @@ def test_onsets_closer_than_the_tolerance_are_no_order_and_those_at_it_are() -> 
     assert at(1.1).relation == 1.0
 
 
+def test_any_pair_needs_the_tolerance_between_onsets_too() -> None:
+    heard = [Event("dog", 1.0, 1.15), Event("cat", 1.05, 1.2)]  # ends soon enough, begins too close
+    found = ritta.judged(BEFORE, heard, None, rules({"order_rule": "any-pair"}))[0]
+    assert found.kind == "overlapped"
+
+
 TOGETHER = [
     ("dog ####\ncat ####", 1.0, ""),
     ("dog ####....\ncat ..####..", 1.0, ""),  # exactly half of the shorter
@@ -132,6 +138,11 @@ def test_count(
     found = judge(count(["dog", "cat", "bell"]), picture, counting=counting)
     assert (found.relation, found.kind, found.missing, found.extra) == (relation, kind, missing, extra)
     assert (found.count_error, found.count_bias) == pytest.approx((error, bias))
+
+
+def test_the_count_of_a_forbidden_sound_is_expected_to_be_zero() -> None:
+    found = judge(without("dog"), "dog ##..##\ncat ..##..")
+    assert (found.count_error, found.count_bias, found.extra, found.missing) == (2.0, 2.0, 2, 0)
 
 
 # What is heard -> presence, relation, kind of every prompt about it. D: dog, C: cat, B: bell, each once.
@@ -280,6 +291,29 @@ def test_levels_under_another_sound_are_not_measurable() -> None:
     assert "beside other sounds" in covered.detail
     half = judge(spatially("equaldist"), "dog ##....##\nhorn .#......", FrameLevels(0.5, frames))
     assert half.relation == 1.0
+
+
+def test_the_second_sound_too_must_be_free_of_others() -> None:
+    frames = [-20.0] * 2 + [-math.inf] * 4 + [-20.0] * 2
+    covered = judge(spatially("equaldist"), "dog ##....##\nhorn ......##", FrameLevels(0.5, frames))
+    assert covered.relation is None
+
+
+def test_neither_sound_is_background_to_the_other() -> None:
+    # The floor is above the far sound for a moment: a listener may hear less than there is.
+    frames = [-10.0] * 2 + [-25.0] * 2 + [-30.0] * 2 + [-40.0] * 4
+    found = judge(spatially("closefirst"), "dog ##..##", FrameLevels(0.5, frames))
+    floor_of_near, floor_of_far = 10**-2.5, 10**-4.0
+    expected = 10 * math.log10((10**-1.0 - floor_of_near) / (10**-3.0 - floor_of_far))
+    assert found.level_difference_db == pytest.approx(expected)
+
+
+def test_spatial_relations_count_instances_even_with_tracks() -> None:
+    found = judge(spatially("equaldist"), TWICE, levels_of(TWICE, -20.0, -20.0), counting="tracks")
+    assert (found.msr, found.missing, found.extra) == (1.0, 0, 0)
+    once = judge(spatially("equaldist"), "dog ##", counting="tracks")
+    assert once.missing == 1
+    assert once.parsimony == pytest.approx(math.exp(-0.1))
 
 
 def test_a_listener_without_levels_measures_no_spatial_relation() -> None:

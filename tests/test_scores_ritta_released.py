@@ -239,7 +239,8 @@ def test_the_spatial_boundaries_overlap_and_are_not_symmetric(
 def test_whatever_else_sounds_adds_to_the_loudness() -> None:
     frames = FrameLevels(0.5, [-20.0, -20.0, -60.0, -60.0, -10.0, -10.0])  # the second under a horn
     found = judge(FAR, "dog ##..##\nhorn ....##", frames)
-    assert (found.relation, found.parsimony) == (1.0, pytest.approx(math.exp(-0.1)))
+    assert found.relation == 1.0
+    assert found.parsimony == pytest.approx(math.exp(-0.1))
 
 
 def test_spatial_needs_exactly_two_detections_of_the_class() -> None:
