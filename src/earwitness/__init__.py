@@ -1,8 +1,9 @@
 """Event-level evaluation of audio made, edited, described or understood by machines.
 
 ``judge``, ``label``, ``panel`` (several listeners), ``estimate``, ``rebuild`` (the verb ``report``),
-``compare``, ``bundle`` and ``bundle_clips`` (``label --bundle``) mirror the command line; they are
-loaded when first used.
+``compare``, ``bundle`` and ``bundle_clips`` (``label --bundle``), ``make_ritta``, ``import_ritta`` and
+``score_ritta`` (``bench ritta``), ``make_scenes``, ``render_scene`` and ``bank_summary`` (``scenes``)
+mirror the command line; they are loaded when first used.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -14,14 +15,20 @@ __all__ = [
     "Panel",
     "Result",
     "__version__",
+    "bank_summary",
     "bundle",
     "bundle_clips",
     "compare",
     "estimate",
+    "import_ritta",
     "judge",
     "label",
+    "make_ritta",
+    "make_scenes",
     "panel",
     "rebuild",
+    "render_scene",
+    "score_ritta",
 ]
 
 if TYPE_CHECKING:
@@ -30,14 +37,20 @@ if TYPE_CHECKING:
         Options,
         Panel,
         Result,
+        bank_summary,
         bundle,
         bundle_clips,
         compare,
         estimate,
+        import_ritta,
         judge,
         label,
+        make_ritta,
+        make_scenes,
         panel,
         rebuild,
+        render_scene,
+        score_ritta,
     )
 
 

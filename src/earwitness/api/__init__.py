@@ -1,8 +1,10 @@
 """The same through Python: ``earwitness.judge(...)`` mirrors ``earwitness judge``."""
 
+from earwitness.api.bench import Imported, import_ritta, make_ritta, score_ritta, systems_of
 from earwitness.api.costs import Estimate, estimate, estimate_request
 from earwitness.api.request import Request
 from earwitness.api.runs import Panel, Progress, Result, judge, label, panel, rebuild, run_panel, run_request
+from earwitness.api.scenes import bank_summary, make_scenes, render_scene
 from earwitness.listeners.llm import LlmOptions
 from earwitness.report.build import Options
 from earwitness.report.bundle import bundle
@@ -11,21 +13,29 @@ from earwitness.report.compare import compare
 
 __all__ = [
     "Estimate",
+    "Imported",
     "LlmOptions",
     "Options",
     "Panel",
     "Progress",
     "Request",
     "Result",
+    "bank_summary",
     "bundle",
     "bundle_clips",
     "compare",
     "estimate",
     "estimate_request",
+    "import_ritta",
     "judge",
     "label",
+    "make_ritta",
+    "make_scenes",
     "panel",
     "rebuild",
+    "render_scene",
     "run_panel",
     "run_request",
+    "score_ritta",
+    "systems_of",
 ]

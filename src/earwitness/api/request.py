@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
+import numpy as np
+
+from earwitness import audio, tasks
 from earwitness import manifest as manifests
-from earwitness import tasks
 from earwitness.errors import UserError
 from earwitness.listeners import open_listener
 from earwitness.listeners.base import Listener
@@ -16,9 +18,12 @@ from earwitness.manifest.edits import read_edits
 from earwitness.manifest.folder import read_clips
 from earwitness.report.agreement import slug
 from earwitness.report.build import Options
-from earwitness.tasks import settings
+from earwitness.scenes import dataset
+from earwitness.scenes.recipe import MIX
+from earwitness.tasks import ritta_sources, settings
 from earwitness.tasks.edit_sources import with_baselines
 from earwitness.tasks.task import SEED, WAYS, Setup
+from earwitness.weights import cache_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +31,11 @@ class Request:
     """Everything that decides what is heard and how it is scored.
 
     Attributes:
-        task: ``order``, ``edit`` or ``label``.
-        manifest: CSV, JSONL or folder with metadata (for ``label`` any folder of clips); or else give
-            prompts and outputs.
-        prompts, outputs: For ``order``: a prompt file, and for every system the folder of its clips.
+        task: ``order``, ``edit``, ``label`` or ``ritta``.
+        manifest: CSV, JSONL or folder with metadata (for ``label`` any folder of clips, for ``ritta`` the
+            data set); or else give prompts and outputs.
+        prompts, outputs: For ``order``: a prompt file, and for every system the folder of its clips; for
+            ``ritta`` outputs alone.
         id_from: Regular expression that finds the prompt_id in an output's path; the stem by default.
         rename: Our column -> theirs.
         listener: Name of the listener, see ``earwitness listeners``; several names make a panel.
@@ -46,6 +52,7 @@ class Request:
         limit: Judge a seeded sample of that many samples, the same for every system.
         workers: Clips heard at a time by the embedded listener; all cores by default.
         retry: Ask again whatever ended unheard.
+        scoring: How relations are scored (ritta; see tasks.ritta.SCORING).
         options: How the run is shown.
         command: What to record as the command; built from the arguments by default.
     """
@@ -70,6 +77,7 @@ class Request:
     limit: int | None = None
     workers: int | None = None
     retry: bool = False
+    scoring: Mapping[str, str] = field(default_factory=dict)
     options: Options = field(default_factory=Options)
     command: str = ""
 
@@ -88,8 +96,12 @@ class Request:
             raise UserError(f"there is no way to ask {self.ask!r}.", f"Known: {', '.join(WAYS)}.")
         if not 0 <= self.swap <= 1:
             raise UserError(f"the share of exchanged items must lie in 0 to 1, not {self.swap}.")
-        if self.task != "order" and (self.prompts or self.outputs or self.id_from or self.ask != SEED):
-            raise UserError(f"prompts, outputs, id_from and ask are of the order task, not of {self.task}.")
+        if self.task != "order" and (self.prompts or self.ask != SEED):
+            raise UserError(f"prompts and ask are of the order task, not of {self.task}.")
+        if self.task not in ("order", "ritta") and (self.outputs or self.id_from):
+            raise UserError(f"outputs and id_from are of the tasks order and ritta, not of {self.task}.")
+        if self.task != "ritta" and self.scoring:
+            raise UserError(f"scoring is of the task ritta, not of {self.task}.")
         if self.task != "edit" and (self.baselines or self.swap):
             raise UserError(f"baselines and swap are of the edit task, not of {self.task}.")
         if not self.listeners:
@@ -149,6 +161,7 @@ class Request:
             ask=self.ask,
             swap=self.swap,
             unclaimed=bool(self.options.unclaimed),
+            scoring=self.scoring,
             generator_encoder=self.generator_encoder,
             command=command_without_credentials(self.command or self.call()),
         )
@@ -177,6 +190,12 @@ class Request:
             return self._order_manifest()
         if self.manifest is None:
             raise UserError("no clips are given.", "Name a manifest or, for labels, a folder of clips.")
+        if self.task == "ritta":
+            folders = {name: Path(folder) for name, folder in self.outputs.items()}
+            data = Path(self.manifest)
+            return ritta_sources.manifest(
+                data, folders, silence=_silence(data), id_from=self.id_from, seed=self.seed
+            )
         read = {"edit": read_edits, "label": read_clips}[self.task]
         return read(Path(self.manifest), rename=self.rename)
 
@@ -195,3 +214,15 @@ class Request:
         assert self.prompts is not None
         folders = {name: Path(folder) for name, folder in self.outputs.items()}
         return manifests.from_outputs(Path(self.prompts), folders, id_from=self.id_from, rename=self.rename)
+
+
+def _silence(data: Path) -> Path:
+    """A silent clip as long as those of a data set, kept in the cache: its name says all that is in it."""
+    first = min((data / MIX).glob("*.wav"), default=None)
+    if first is None:
+        return data  # there is nothing to score, as reading the data set will tell
+    like = audio.read(first)
+    path = cache_folder() / f"silence-{like.samples.shape[1]}-at-{like.rate_hz}.wav"
+    if not path.exists():
+        dataset.write_sound(path, np.zeros(like.samples.shape[1], np.float32), like.rate_hz)
+    return path

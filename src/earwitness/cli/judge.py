@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from earwitness.cli import show
 from earwitness.cli.options import JUDGE, LISTENING, MANIFEST, OUTPUTS, SHOWN, request, with_options
 from earwitness.errors import UserError
+
+if TYPE_CHECKING:
+    from earwitness.api import Request
 
 app = typer.Typer(
     help="Judge clips: which system keeps what was asked?",
@@ -93,10 +96,14 @@ def label(
 
 
 def _judge(task: str, given: Mapping[str, Any]) -> None:
+    hear(request(task, given), given)
+
+
+def hear(asked: "Request", given: Mapping[str, Any]) -> None:
+    """Estimate or run what is asked, and print what came of it."""
     from earwitness import api
     from earwitness.report import clips, files
 
-    asked = request(task, given)
     out: Path = given["out"]
     names = asked.options.table.names
     bundle: Path | None = given.get("bundle")
@@ -119,7 +126,7 @@ def _judge(task: str, given: Mapping[str, Any]) -> None:
         show.print_panel(panel, names)
     else:
         show.print_result(results[0], names)
-        if task == "label":
+        if asked.task == "label":
             typer.echo(f"Descriptions as CSV, JSONL, AudioFolder, DCASE and Audacity files: {out / 'labels'}")
         if bundle is not None:
             count = clips.bundle_clips(out, bundle, ordered_only=given["ordered_only"])

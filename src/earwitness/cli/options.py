@@ -21,13 +21,18 @@ Group = Mapping[str, tuple[Any, Any]]
 """Parameter -> its annotation for typer, and its default."""
 
 
-def _option(kind: Any, text: str, default: Any, *names: str, **more: Any) -> tuple[Any, Any]:
+def option(kind: Any, text: str, default: Any, *names: str, **more: Any) -> tuple[Any, Any]:
     """An option; one without a default may be left out and is then None."""
     if default is None:
         kind, more = kind | None, {"show_default": False, **more}
     return Annotated[kind, typer.Option(*names, help=text, **more)], default
 
 
+RUN: Group = {
+    "out": option(Path, "The run folder.", Path("run"), "--out", "-o"),
+    "limit": option(int, "Take a seeded sample of this many samples, the same for every system.", None),
+    "seed": option(int, "Seed of sampling, order of items, and intervals.", 0),
+}
 MANIFEST: Group = {
     "manifest": (
         Annotated[
@@ -35,68 +40,71 @@ MANIFEST: Group = {
         ],
         None,
     ),
-    "out": _option(Path, "The run folder.", Path("run"), "--out", "-o"),
-    "rename": _option(list[str], "Rename a column. Repeat it.", None, "--map", metavar="OURS=THEIRS"),
-    "limit": _option(int, "Take a seeded sample of this many samples, the same for every system.", None),
-    "seed": _option(int, "Seed of sampling, order of items, and intervals.", 0),
+    "rename": option(list[str], "Rename a column. Repeat it.", None, "--map", metavar="OURS=THEIRS"),
+    **RUN,
 }
 OUTPUTS: Group = {
-    "prompts": _option(Path, "Prompt file, used with --outputs.", None),
-    "outputs": _option(list[str], "NAME=FOLDER: a system's clips, named by prompt_id. Repeat it.", None),
-    "id_from": _option(str, "Regular expression whose first group is the prompt_id in a clip's path.", ""),
+    "prompts": option(Path, "Prompt file, used with --outputs.", None),
+    "outputs": option(list[str], "NAME=FOLDER: a system's clips, named by prompt_id. Repeat it.", None),
+    "id_from": option(str, "Regular expression whose first group is the prompt_id in a clip's path.", ""),
 }
 LISTENING: Group = {
-    "listener": _option(
+    "listener": option(
         list[str], "Who hears; see: earwitness listeners. Repeat it for several judges.", ["yamnet"]
     ),
-    "weights": _option(Path, "Your own weights file, for machines with no network.", None),
-    "workers": _option(int, "Clips heard at a time by the embedded listener; all cores by default.", None),
-    "retry": _option(bool, "Ask again whatever ended unheard.", False, "--retry"),
+    "weights": option(Path, "Your own weights file, for machines with no network.", None),
+    "workers": option(int, "Clips heard at a time by the embedded listener; all cores by default.", None),
+    "retry": option(bool, "Ask again whatever ended unheard.", False, "--retry"),
 }
 JUDGE: Group = {
-    "repeats": _option(int, "Independent hearings an item: 3 for LLM judges, else 1.", None),
-    "prompt": _option(
+    "repeats": option(int, "Independent hearings an item: 3 for LLM judges, else 1.", None),
+    "prompt": option(
         list[str],
         "Your own wording for the judge's question. Repeat it for other questions of the run.",
         None,
         metavar="[QUESTION=]FILE",
     ),
-    "generator_encoder": _option(
+    "generator_encoder": option(
         str, "Encoder family of the systems under test; a judge of the same family is warned of.", ""
     ),
-    "estimate": _option(bool, "Print calls, tokens and price, and send nothing.", False, "--estimate"),
-    "max_cost": _option(
+    "estimate": option(bool, "Print calls, tokens and price, and send nothing.", False, "--estimate"),
+    "max_cost": option(
         float, "Stop before the call that would bring the run's cost over this.", None, metavar="USD"
     ),
-    "base_url": _option(str, "Another server that speaks the model's format (openai:MODEL for vLLM).", ""),
-    "output": _option(
+    "base_url": option(str, "Another server that speaks the model's format (openai:MODEL for vLLM).", ""),
+    "output": option(
         str, "native asks for a JSON schema, prompted describes it in the prompt, auto chooses.", "auto"
     ),
-    "judge_rate": _option(int, "Rate at which sound is sent to a judge, Hz.", 16000),
-    "temperature": _option(float, "Sent with every call.", 0.0),
-    "max_tokens": _option(int, "Longest reply of a judge, thinking included.", 8192),
-    "thinking_tokens": _option(int, "Budget for thinking; the model's own by default.", None),
-    "in_flight": _option(int, "Most calls under way at a time.", 8),
-    "requests_per_minute": _option(float, "Quota of calls; no limit by default.", None),
-    "audio_s_per_minute": _option(float, "Quota of seconds of sound a minute; no limit by default.", None),
-    "attempts": _option(int, "How often a call is tried that fails in transport.", 6),
-    "timeout": _option(float, "Seconds to wait for a reply.", 120.0),
-    "price": _option(
+    "judge_rate": option(int, "Rate at which sound is sent to a judge, Hz.", 16000),
+    "temperature": option(float, "Sent with every call.", 0.0),
+    "max_tokens": option(int, "Longest reply of a judge, thinking included.", 8192),
+    "thinking_tokens": option(int, "Budget for thinking; the model's own by default.", None),
+    "in_flight": option(int, "Most calls under way at a time.", 8),
+    "requests_per_minute": option(float, "Quota of calls; no limit by default.", None),
+    "audio_s_per_minute": option(float, "Quota of seconds of sound a minute; no limit by default.", None),
+    "attempts": option(int, "How often a call is tried that fails in transport.", 6),
+    "timeout": option(float, "Seconds to wait for a reply.", 120.0),
+    "price": option(
         str, "Dollars per million tokens, where none is known.", None, metavar="TEXT,AUDIO,OUTPUT"
     ),
 }
 SHOWN: Group = {
-    "spectrograms": _option(int, "Draw spectrograms for at most this many clips.", 500),
-    "level": _option(float, "Confidence level of the intervals.", 0.95),
-    "columns": _option(str, "Metrics of the md and LaTeX tables, comma-separated.", None),
-    "decimals": _option(int, "Decimals in the md and LaTeX tables.", None),
-    "name": _option(list[str], "Display name in tables.", None, metavar="SYSTEM=SHOWN"),
-    "percent": _option(bool, "Show shares as percentages in tables.", False, "--percent"),
-    "unclaimed": _option(
+    "spectrograms": option(int, "Draw spectrograms for at most this many clips.", 500),
+    "level": option(float, "Confidence level of the intervals.", 0.95),
+    "columns": option(str, "Metrics of the md and LaTeX tables, comma-separated.", None),
+    "decimals": option(int, "Decimals in the md and LaTeX tables.", None),
+    "name": option(list[str], "Display name in tables.", None, metavar="SYSTEM=SHOWN"),
+    "percent": option(bool, "Show shares as percentages in tables.", False, "--percent"),
+    "unclaimed": option(
         bool, "Judge sounds it does not claim to know too (exploratory).", None, "--unclaimed/--claimed"
     ),
 }
 UNCLAIMED = SHOWN["unclaimed"][0]
+SCORING: Group = {
+    "mode": option(str, "How relations are scored: default, paper or released.", None),
+    "counting": option(str, "instances: a sound that comes back is another; tracks: it is the same.", None),
+    "order_rule": option(str, "When a sound is before another: extent, any-pair or onset.", None),
+}
 
 
 def with_options(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -151,9 +159,9 @@ def request(task: str, given: Mapping[str, Any]) -> "Request":
         task,
         given["manifest"],
         prompts=given.get("prompts"),
-        outputs=show.pairs("--outputs", outputs) if outputs else {},
+        outputs=given.get("systems") or (show.pairs("--outputs", outputs) if outputs else {}),
         id_from=given.get("id_from", ""),
-        rename=parse_rename(given["rename"] or []),
+        rename=parse_rename(given.get("rename") or []),
         listener=tuple(given["listener"]),
         weights=given["weights"],
         llm=llm,
@@ -168,9 +176,15 @@ def request(task: str, given: Mapping[str, Any]) -> "Request":
         limit=given["limit"],
         workers=given["workers"],
         retry=given["retry"],
+        scoring=scoring(given),
         options=shown(given),
         command=show.typed_command(),
     )
+
+
+def scoring(given: Mapping[str, Any]) -> dict[str, str]:
+    """What was said of how relations are scored, from the options of :data:`SCORING`."""
+    return {name: given[name] for name in SCORING if given.get(name) is not None}
 
 
 def shown(given: Mapping[str, Any]) -> "Options":
@@ -189,6 +203,7 @@ def shown(given: Mapping[str, Any]) -> "Options":
         spectrograms=given["spectrograms"],
         level=given["level"],
         unclaimed=given["unclaimed"],
+        scoring=scoring(given) or None,
         ordered_only=given.get("ordered_only", False),
     )
 

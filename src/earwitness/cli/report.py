@@ -6,12 +6,12 @@ from typing import Annotated, Any
 import typer
 
 from earwitness.cli import show
-from earwitness.cli.options import SHOWN, UNCLAIMED, shown, with_options
+from earwitness.cli.options import SCORING, SHOWN, UNCLAIMED, shown, with_options
 
 Folder = Annotated[Path, typer.Argument(help="The run folder.", show_default=False)]
 
 
-@with_options(SHOWN)
+@with_options(SHOWN, SCORING)
 def report(run: Folder, **given: Any) -> None:
     """Rebuild every output of a run from its ledger; nothing is heard again.
 

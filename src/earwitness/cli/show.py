@@ -14,6 +14,7 @@ from earwitness.errors import UserError
 
 if TYPE_CHECKING:
     from earwitness.api import Estimate, Panel, Result
+    from earwitness.api.scenes import Scenes
 
 
 @contextmanager
@@ -94,6 +95,15 @@ def print_result(result: "Result", names: Mapping[str, str]) -> None:
     if spent is not None:
         typer.echo(f"Spent so far: {spent:.4f} USD")
     _say_page(result.folder)
+
+
+def print_made(made: "Scenes") -> None:
+    """What a finished data set has, and what of the bank was left out or shared."""
+    for note in made.notes:
+        typer.echo(f"- {note}")
+    kept = f", {made.kept:,} were there" if made.kept else ""
+    readme = made.folder / "README.md"
+    typer.echo(f"{made.folder}: {made.made:,} clips made{kept}. Read {readme} before you pass them on.")
 
 
 def print_panel(panel: "Panel", names: Mapping[str, str]) -> None:
