@@ -1,8 +1,8 @@
-"""Small whole runs of the RiTTA task: a data set of the built-in bank, and listeners that answer as planned."""
+"""Small whole runs of the RiTTA task: data of the built-in bank, and listeners that answer as planned."""
 
 import csv
-import json
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,7 @@ def make_silence(path: Path) -> Path:
     return path
 
 
+@cache
 def scenes_of(data: Path) -> dict[str, Scene]:
     """Every scene that answers a prompt, by prompt_id, in the data set's order."""
     with (data / "metadata.csv").open(encoding="utf-8", newline="") as file:
@@ -156,7 +157,7 @@ def summary_of(run: Path, scoring: Mapping[str, str] | None = None, **how: Any) 
     with Ledger.read(run / "ledger.sqlite") as ledger:
         notes = ledger.meta()["notes"]
     return summarise(
-        rows, ritta.measures(hearer), task="ritta", listener="ear", manifest_notes=notes, draws=200
+        rows, ritta.TASK.measures(hearer), task="ritta", listener="ear", manifest_notes=notes, draws=20
     )
 
 
@@ -167,8 +168,3 @@ def values(found: Summary, metric: str = "msr") -> dict[str, dict[str, float | N
         | {part: its[metric].value for part, its in row.parts.items()}
         for row in found.rows
     }
-
-
-def write_script(path: Path, lines: Iterable[Answer]) -> str:
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return f"scripted:{path}"

@@ -23,7 +23,7 @@ from earwitness.scores import ritta_rules
 from earwitness.scores.frame_levels import FrameLevels
 from earwitness.scores.relations import PAIRS, SPATIAL, Expected
 from earwitness.scores.ritta_rules import Rules
-from earwitness.tasks import ritta_classes
+from earwitness.tasks.ritta_classes import Classed, audioset, classed, unmapped
 from earwitness.tasks.ritta_measures import measures
 from earwitness.tasks.ritta_scored import Hearing, is_silent, scored
 from earwitness.tasks.ritta_wanted import Wanted, truth, wanted
@@ -77,12 +77,14 @@ def check(manifest: Manifest, kept: Kept = NOTHING_KEPT) -> None:
     for item in manifest.items:
         for column, read in (("expected", wanted), ("truth", truth)):
             text: str = getattr(item, column)
-            if column == "truth" and not text:
+            where = f"row {item.row} (system {item.system!r}, sample {item.sample_id!r}): {column}"
+            if not text:
+                faults += [f"{where} is empty"] if column == "expected" else []
                 continue
             try:
                 read(text)
             except ValueError as fault:
-                faults.append(f"row {item.row} (system {item.system!r}): {column}: {fault}")
+                faults.append(f"{where}: {fault}")
     if faults:
         raise InputFaults(
             manifest.source, faults, "Score a data set that `earwitness bench ritta make` wrote, unchanged."
@@ -102,26 +104,17 @@ def _row(stored: StoredItem, heard: Sequence[Heard], hearer: Hearer, rules: Rule
     row = _base(stored, asked)
     if item.truth:
         known = truth(item.truth)
-        hearings = [Hearing(known.events, known.levels, is_silent(known.events, rules))]
         row["heard"] = known.events
+        hearings = [Hearing(Classed(known.events), known.levels, is_silent(known.events, rules))]
     else:
+        answers = [_events(h) for h in heard if h.side == CLIP and not h.reason]
+        row["heard"] = answers[0] if answers else ()
         reason, detail = _unheard(item, heard, hearer, asked.expected)
-        repeats = [] if reason else [h for h in heard if h.side == CLIP and not h.reason]
-        if answer := next((h for h in heard if h.side == CLIP and not h.reason), None):
-            row["heard"] = _events(answer)
-        if not reason:
-            detail = ritta_classes.unmapped(asked.expected.labels, hearer)
-            reason = "unmapped" if detail else ""
         if reason:
             return ItemRow(**row, status=UNHEARD, reason=reason, detail=detail, verdict=UNHEARD)
-        levels = _levels(heard)
+        levels, labels = _levels(heard), asked.expected.labels
         hearings = [
-            Hearing(
-                ritta_classes.classed(_events(h), asked.expected.labels, hearer),
-                levels,
-                is_silent(_events(h), rules),
-            )
-            for h in repeats
+            Hearing(classed(events, labels, hearer), levels, is_silent(events, rules)) for events in answers
         ]
     found = scored(asked, hearings, row["duration_s"], rules)
     return ItemRow(
@@ -145,8 +138,13 @@ def _base(stored: StoredItem, asked: Wanted) -> dict[str, Any]:
         "stratum": relation,
         "asked": tuple(_asked(asked.expected)),
         "texts": {"Relation": relation},
-        "warnings": tuple(stored.facts.get("warnings", ())),
+        "warnings": (*stored.facts.get("warnings", ()), *_length(stored.facts.get("duration_s"), asked)),
     }
+
+
+def _length(duration_s: float | None, asked: Wanted) -> Iterator[str]:
+    if duration_s is not None and not asked.as_long(duration_s):
+        yield f"lasts {duration_s:.2f} s, the data set's clip {asked.duration_s:.2f} s: scored as it is"
 
 
 def _asked(expected: Expected) -> Iterator[Asked]:
@@ -155,7 +153,7 @@ def _asked(expected: Expected) -> Iterator[Asked]:
     wanted_ones = {label for one in expected.alternatives for label in one.present}
     for index, label in enumerate(expected.labels):
         phrase = CLASSES[label].phrase
-        counting = tuple(sorted({label, *ritta_classes.audioset(label)}))
+        counting = tuple(sorted({label, *audioset(label)}))
         yield Asked(phrase if label in wanted_ones else f"no {phrase}", counting, index * in_order)
 
 
@@ -165,7 +163,8 @@ def _unheard(item: Item, heard: Sequence[Heard], hearer: Hearer, expected: Expec
         return "unsupported", NO_LEVELS
     needed = {CLIP, LEVEL} if hearer.detector and expected.relation in SPATIAL else {CLIP}
     if needed <= {h.side for h in heard if not h.reason}:
-        return "", ""
+        detail = unmapped(expected.labels, hearer)
+        return ("unmapped" if detail else ""), detail
     faults = sorted((h for h in heard if h.reason), key=lambda h: h.repeat)
     if faults:
         return faults[0].reason, faults[0].detail

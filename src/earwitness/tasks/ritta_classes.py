@@ -8,7 +8,8 @@ words freely; they name a class by its name or an alias, or else as scores.named
 one. What names no class is no event: RiTTA counts its 25 classes alone.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from earwitness import labels
@@ -29,6 +30,7 @@ def _by_label() -> dict[str, str]:
     return {label: name for name in CLASSES for label in audioset(name)}
 
 
+@lru_cache(maxsize=16384)
 def of_detector(label: str) -> str | None:
     """The class that a detector's label names; None if it is none of the 25."""
     return _by_label().get(label) if label in labels.names() else named(label)
@@ -65,16 +67,27 @@ def unmapped(asked: Iterable[str], hearer: Hearer) -> str:
     return ""
 
 
-def classed(events: Iterable[Event], asked: Sequence[str], hearer: Hearer) -> list[Event]:
-    """What was heard, as events of classes.
+@dataclass(frozen=True, slots=True)
+class Classed:
+    """What was heard, as events of classes, and the classes that were heard under more than one label."""
 
-    Only of those that the listener claims to know and those that are asked for: what it says of others
+    events: tuple[Event, ...]
+    mixed: frozenset[str] = frozenset()
+
+
+def classed(events: Iterable[Event], asked: Iterable[str], hearer: Hearer) -> Classed:
+    """What a listener heard, read as RiTTA's classes.
+
+    Only those count that the listener claims to know and those that are asked for: what it says of others
     was never measured, and must not tell against a clip. All count if the hearer is ``unclaimed``.
     """
     counting = frozenset(CLASSES) if hearer.unclaimed else claimed(hearer.known_labels).union(asked)
     of_label = of_detector if hearer.detector else of_judge
-    return [
-        Event(name, event.onset_s, event.offset_s, event.confidence)
-        for event in events
-        if (name := of_label(event.label)) in counting and name is not None
-    ]
+    found: list[Event] = []
+    labels_of: dict[str, set[str]] = {}
+    for event in events:
+        name = of_label(event.label)
+        if name is not None and name in counting:
+            found.append(Event(name, event.onset_s, event.offset_s, event.confidence))
+            labels_of.setdefault(name, set()).add(event.label)
+    return Classed(tuple(found), frozenset(name for name, its in labels_of.items() if len(its) > 1))

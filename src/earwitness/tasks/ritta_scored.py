@@ -17,12 +17,11 @@ from earwitness.scores import repeats, ritta
 from earwitness.scores.frame_levels import Levels
 from earwitness.scores.relations import Expected, Judged
 from earwitness.scores.ritta_rules import Rules, confident
+from earwitness.tasks.ritta_classes import Classed
 from earwitness.tasks.ritta_wanted import Wanted
 
 RIGHT, WRONG, UNMEASURED = "right", "wrong", "unmeasured"
 FACTORS = ("presence", "relation", "parsimony", "msr")
-SAME_LENGTH_S = 0.1
-"""Clips that differ from the data set's by more are told apart: frames of codecs and models stay below it."""
 
 Values = dict[str, float | None]
 
@@ -32,12 +31,12 @@ class Hearing:
     """What was heard in a clip once.
 
     Attributes:
-        events: Of RiTTA's classes.
+        events: Of RiTTA's classes, and which of these were heard under several labels.
         levels: How loud they are; None if nobody can tell.
         nothing: True if no sound at all was heard, of whatever class, at the lowest threshold.
     """
 
-    events: Sequence[Event]
+    events: Classed
     levels: Levels | None
     nothing: bool
 
@@ -68,8 +67,9 @@ def scored(wanted: Wanted, heard: Sequence[Hearing], duration_s: float | None, r
     each = [_values(wanted.expected, *pair, rules) for pair in zip(judged, heard, strict=True)]
     values: Values = {name: _mean(value[name] for value in each) for name in each[0]}
     if duration_s is not None:
-        values["shorter"] = float(duration_s < wanted.duration_s - SAME_LENGTH_S)
-        values["longer"] = float(duration_s > wanted.duration_s + SAME_LENGTH_S)
+        differs = not wanted.as_long(duration_s)
+        values["shorter"] = float(differs and duration_s < wanted.duration_s)
+        values["longer"] = float(differs and duration_s > wanted.duration_s)
     verdicts = [_verdict(found[0]) for found in judged]
     values["flip_rate"] = repeats.flip_rate(verdicts)
     most = repeats.majority(verdicts)
@@ -86,15 +86,17 @@ def scored(wanted: Wanted, heard: Sequence[Hearing], duration_s: float | None, r
 def _judged(expected: Expected, hearing: Hearing, rules: Rules) -> list[Judged]:
     """One judgement per threshold, the lowest first.
 
-    Two labels of a detector may tell of one sound ("Dog" and "Bark"): where events of a class meet, they
-    are one, in every mode. They must be sure enough first.
+    Two labels of a detector may tell of one sound ("Dog" and "Bark"): where sure events of a class that was
+    heard under several labels meet, they are one, in every mode.
     """
+    mixed = hearing.events.mixed
     found: list[Judged] = []
     for threshold in sorted(rules.thresholds):
-        sure = confident(hearing.events, threshold)
+        sure = confident(hearing.events.events, threshold)
         end_s = max((event.offset_s for event in sure), default=0.0)
-        stream = EventTable(tuple(sure), end_s).merged(0.0).events
-        found += ritta.judged(expected, stream, hearing.levels, replace(rules, thresholds=(threshold,)))
+        one_stream = EventTable(tuple(event for event in sure if event.label in mixed), end_s).merged(0.0)
+        heard = [*one_stream, *(event for event in sure if event.label not in mixed)]
+        found += ritta.judged(expected, heard, hearing.levels, replace(rules, thresholds=(threshold,)))
     return found
 
 

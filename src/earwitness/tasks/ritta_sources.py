@@ -127,7 +127,9 @@ def _prompts(data: Path) -> dict[str, _Prompt]:
             if prompt_id in found:
                 raise ValueError(f"the prompt {prompt_id!r} is already in row {found[prompt_id].row}")
             found[prompt_id] = _prompt(data, row, cells)
-        except (ValueError, UserError) as fault:
+        except UserError as fault:
+            table.faults.append(f"row {row}: {fault.message}")
+        except ValueError as fault:
             table.faults.append(f"row {row}: {fault}")
     table.raise_faults(f"Make the data set again where it was altered. {_MAKE}")
     return found

@@ -13,6 +13,9 @@ from earwitness.scores import relations
 from earwitness.scores.frame_levels import TrueLevels
 from earwitness.scores.relations import Expected
 
+SAME_LENGTH_S = 0.1
+"""What frames of codecs and models add or cut stays below it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -20,6 +23,10 @@ class Wanted:
 
     expected: Expected
     duration_s: float
+
+    def as_long(self, duration_s: float) -> bool:
+        """Whether a clip is as long as the data set's, give or take :data:`SAME_LENGTH_S`."""
+        return abs(duration_s - self.duration_s) <= SAME_LENGTH_S
 
 
 @dataclass(frozen=True, slots=True)
