@@ -25,7 +25,7 @@ FAMILIES: Mapping[str, Callable[..., Any]] = MappingProxyType(
 """Name of a family of scenes -> the function that gives its recipe."""
 BUILTIN = "builtin"
 """Name of the bank of computed sounds."""
-_PER_CLASS = 40
+_PER_CLASS = 12
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ from earwitness.scenes.scene import Scene
 HEAD = ("file_name", "prompt_id", "prompt")
 """Columns that every data set begins with."""
 HASH = "pcm_hash"
-METADATA, PROMPTS = "metadata.csv", "prompts.csv"
+METADATA, PROMPTS, SCENES = "metadata.csv", "prompts.csv", "scenes"
 
 _CHUNK = 16  # keys a worker takes at a time
 _PAYS = 1000  # keys for which another worker is worth its start and its own decoding of the bank
@@ -151,7 +151,7 @@ def mix_path(folder: Path, role: str, key: str) -> Path:
 
 
 def scene_path(folder: Path, role: str, key: str) -> Path:
-    return folder / "scenes" / ("" if role == MIX else role) / f"{key}.json"
+    return folder / SCENES / ("" if role == MIX else role) / f"{key}.json"
 
 
 def stem_paths(folder: Path, role: str, one: Scene) -> list[Path]:

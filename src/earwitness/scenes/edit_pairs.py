@@ -208,6 +208,7 @@ def recipe(
     duration_s: float = 10.0,
     classes: Path | None = None,
     measure: str = "lufs",
+    known: frozenset[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> EditPairs:
     """Edit pairs of a bank's sounds; N pairs are the first N of every larger number.
@@ -218,6 +219,7 @@ def recipe(
         split: ``train``, ``test`` or ``all``.
         classes: The user's table of classes; see :func:`.material.gather` for what is taken without.
         measure: Of the levels, ``lufs`` or ``rms``.
+        known: AudioSet labels that a listener claims to know: leave out classes that ask for none of them.
 
     Raises:
         UserError: If there are too few classes to tell apart, no such kind, or see
@@ -232,7 +234,14 @@ def recipe(
             f"Use {', '.join(KINDS)}, {MIXED}.",
         )
     material = gather(
-        bank, seed=seed, split=split, rate_hz=rate_hz, measure=measure, own=classes, progress=progress
+        bank,
+        seed=seed,
+        split=split,
+        rate_hz=rate_hz,
+        measure=measure,
+        own=classes,
+        known=known,
+        progress=progress,
     )
     apart: dict[str, tuple[str, ...]] = dict.fromkeys(material.classes, ())
     for one, other in admissible_pairs(material.classes.values()):

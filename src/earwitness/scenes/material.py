@@ -57,6 +57,7 @@ def gather(
     rate_hz: int = 16_000,
     measure: str = "lufs",
     own: Path | None = None,
+    known: frozenset[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Material:
     """Cut what a bank holds of known classes.
@@ -65,6 +66,7 @@ def gather(
         split: ``train``, ``test`` or ``all``, see :mod:`.splits`.
         measure: ``lufs`` or ``rms``, see :mod:`.levels`.
         own: The user's table of classes (see :func:`.classes.load_classes`); only these are used.
+        known: AudioSet labels that a listener claims to know: leave out classes that ask for none of them.
 
     Raises:
         UserError: If the bank holds no known class with sound long enough, or there is no such side.
@@ -82,6 +84,11 @@ def gather(
         notes.append(f"Labels that stand for no known class are left out: {', '.join(unknown)}.")
     if table and (unheard := table.keys() - {sound.name for sound in named.values()}):
         notes.append(f"Classes of the table of which the bank has no label: {', '.join(sorted(unheard))}.")
+    if known is not None:
+        beyond = sorted({sound.name for sound in named.values() if known.isdisjoint(sound.labels)})
+        named = {label: sound for label, sound in named.items() if sound.name not in beyond}
+        if beyond:
+            notes.append(f"Classes that the listener does not claim to know: {', '.join(beyond)}.")
     side = splits.split(bank.relabelled({label: sound.name for label, sound in named.items()}), split)
     notes += (f"{label} is shared by train and test: {why}." for label, why in side.shared.items())
     cut = slices.cut(

@@ -131,6 +131,7 @@ def recipe(
     duration_s: float = 10.0,
     classes: Path | None = None,
     measure: str = "lufs",
+    known: frozenset[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> OrderPairs:
     """Ordered pairs of a bank's sounds; N pairs are the first N of every larger number.
@@ -140,6 +141,7 @@ def recipe(
         split: ``train``, ``test`` or ``all``.
         classes: The user's table of classes; see :func:`.material.gather` for what is taken without.
         measure: Of the levels, ``lufs`` or ``rms``.
+        known: AudioSet labels that a listener claims to know: leave out classes that ask for none of them.
 
     Raises:
         UserError: If there are no two classes to tell apart, or see :func:`.material.gather`.
@@ -148,7 +150,14 @@ def recipe(
     if pairs < 1:
         raise UserError(f"pairs must be at least 1, not {pairs}.")
     material = gather(
-        bank, seed=seed, split=split, rate_hz=rate_hz, measure=measure, own=classes, progress=progress
+        bank,
+        seed=seed,
+        split=split,
+        rate_hz=rate_hz,
+        measure=measure,
+        own=classes,
+        known=known,
+        progress=progress,
     )
     sounds = list(material.classes.values())
     told = admissible_pairs(sounds)

@@ -1,0 +1,127 @@
+"""``earwitness scenes`` and its twins in Python: make, render again, look into a bank."""
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from earwitness import audio
+from earwitness.api import scenes as api
+from earwitness.cli.scenes import app
+from earwitness.errors import UserError
+from earwitness.scenes.bank import Bank, clip
+
+
+def said(*words):
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+@pytest.fixture(scope="module")
+def bank(tmp_path_factory):
+    """A user's folder of four labels; ``hum`` is no class that is known, ``bell`` too short to be used."""
+    folder = tmp_path_factory.mktemp("bank")
+    lines = ["file_name,label,recording_id,licence,author"]
+    for label in ("dog_bark", "siren", "baby_cry", "applause"):
+        for number, source in enumerate(Bank.builtin(4).of(label)):
+            audio.write_wav(folder / f"{label}{number}.wav", clip(source)[np.newaxis], 16_000)
+            lines.append(f"{label}{number}.wav,{label},{label}-{number // 2},CC BY 4.0,=someone()")
+    audio.write_wav(folder / "hum.wav", np.full((1, 32_000), 0.1, np.float32), 16_000)
+    audio.write_wav(folder / "bell.wav", np.full((1, 800), 0.1, np.float32), 16_000)
+    lines += ["hum.wav,hum,h1,,", "bell.wav,church bell,b1,cc0,"]
+    (folder / "metadata.csv").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pairs(bank, tmp_path_factory):
+    out = tmp_path_factory.mktemp("made") / "pairs"
+    return out, said("make", "order", "--bank", bank, "--pairs", 4, "-o", out)
+
+
+def test_make_says_what_was_made_and_left_out_and_what_to_do_next(pairs, bank):
+    out, result = pairs
+    assert result.exit_code == 0
+    assert f"{out}: 8 clips made." in result.stdout
+    assert f"earwitness judge order {out}" in result.stdout
+    assert "left out: hum." in result.stdout
+    assert "church_bell is left out, none of its clips gives a slice: 1 shorter than 1 s." in result.stdout
+    card = (out / "README.md").read_text()
+    assert "left out: hum." in card
+    assert "attribution (BY)" in card
+    again = said("make", "order", "--bank", bank, "--pairs", 5, "-o", out)
+    assert "2 clips made, 8 were there" in again.stdout
+
+
+def test_every_example_of_the_help_is_a_command(pairs, tmp_path, monkeypatch):
+    for words in (["make", "order"], ["make", "edit"], ["render"], ["bank"]):
+        text = said(*words, "--help").stdout
+        assert "Example" in text
+        assert "earwitness scenes " + " ".join(words) in text
+
+
+def test_render_gives_the_samples_that_the_data_set_states(pairs, bank, tmp_path):
+    out, _ = pairs
+    scene = sorted((out / "scenes").glob("*.json"))[0]
+    result = said("render", scene, "--bank", bank, "-o", tmp_path / "again.wav", "--stems")
+    assert "The same samples as metadata.csv states." in result.stdout
+    assert (tmp_path / "again.wav").read_bytes() == (out / "audio" / f"{scene.stem}.wav").read_bytes()
+    stems = [audio.read(path).samples for path in (tmp_path / "again-stems").iterdir()]
+    assert np.array_equal(sum(stems), audio.read(tmp_path / "again.wav").samples)
+
+
+def test_render_tells_a_scene_that_is_not_the_data_sets(pairs, bank, tmp_path):
+    out, _ = pairs
+    one, other, *_ = sorted((out / "scenes").glob("*.json"))
+    (tmp_path / "scenes").mkdir()
+    (tmp_path / "scenes" / one.name).write_text(other.read_text())
+    alone = said("render", tmp_path / "scenes" / one.name, "--bank", bank, "-o", tmp_path / "a.wav")
+    assert "No metadata.csv beside the scene" in alone.stdout
+    (tmp_path / "metadata.csv").write_bytes((out / "metadata.csv").read_bytes())
+    wrong = said("render", tmp_path / "scenes" / one.name, "--bank", bank, "-o", tmp_path / "a.wav")
+    assert wrong.exit_code == 1
+    assert "NOT the samples" in wrong.stderr
+
+
+def test_render_names_what_it_cannot_use(pairs, bank, tmp_path):
+    out, _ = pairs
+    scene = sorted((out / "scenes").glob("*.json"))[0]
+    (tmp_path / "other" / "cat").mkdir(parents=True)
+    (tmp_path / "other" / "cat" / "1.wav").write_bytes((bank / "hum.wav").read_bytes())
+    with pytest.raises(UserError, match=r"no clip '\w+\.wav'"):
+        said("render", scene, "--bank", tmp_path / "other", "-o", tmp_path / "a.wav")
+    with pytest.raises(UserError, match=r"README\.md"):
+        said("render", out / "README.md", "--bank", bank, "-o", tmp_path / "a.wav")
+    assert not (tmp_path / "a.wav").exists()
+
+
+def test_the_builtin_bank_makes_scenes_that_render_again(tmp_path):
+    api.make_scenes("edit", bank=Bank.builtin(2), pairs=3, kind="replace", out=tmp_path / "edits")
+    scene = tmp_path / "edits" / "scenes" / "000001-replace.json"
+    result = said("render", scene, "--bank", "builtin", "-o", tmp_path / "a.wav")
+    assert "The same samples" in result.stdout
+
+
+def test_bank_shows_labels_pieces_splits_and_licences(bank):
+    shown = said("bank", bank).stdout
+    assert "church bell" in shown
+    assert "hum is shared by train and test" in shown
+    assert "1 shorter than 1 s" in shown
+    assert "16 Creative Commons, attribution (BY)" in shown
+    found = {one.label: one for one in api.bank_summary(bank)}
+    assert (found["siren"].clips, found["siren"].recordings) == (4, 2)
+    assert (found["siren"].train, found["siren"].test, found["siren"].shared) == (1, 1, "")
+    assert found["siren"].slices >= 4
+    assert found["church bell"].slices == 0
+    assert "both sides use" in found["hum"].shared
+
+
+def test_what_is_not_known_is_refused_with_what_is(bank, tmp_path):
+    with pytest.raises(UserError, match=r"no scenes 'ordr' \(did you mean 'order'\?\)"):
+        api.make_scenes("ordr", bank=bank, out=tmp_path / "x")
+    with pytest.raises(UserError, match=r"take no 'pair' \(did you mean 'pairs'\?\)"):
+        api.make_scenes("order", bank=bank, out=tmp_path / "x", pair=3)
+    with pytest.raises(UserError, match="no such folder"):
+        said("make", "order", "--bank", tmp_path / "nothing", "-o", tmp_path / "x")
+    assert not (tmp_path / "x").exists()
