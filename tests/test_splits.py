@@ -1,15 +1,27 @@
-"""The two sides of a bank share no recording, depend on ids alone, and name what had to be shared."""
+"""The two sides of a bank share no recording and no sound, get their share of what is long, and name what had
+to be shared."""
 
 import random
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from earwitness.audio import write_wav as write
 from earwitness.errors import UserError
 from earwitness.scenes.bank import Bank, Source
 from earwitness.scenes.splits import split
+
+
+def write_wav(path, samples, rate_hz):
+    path.parent.mkdir(exist_ok=True)
+    write(path, samples, rate_hz)
+
+
+def noise(seed, seconds):
+    return 0.5 * np.random.default_rng(seed).uniform(-1, 1, (1, round(8000 * seconds))).astype(np.float32)
 
 
 def bank_of(rows):
@@ -54,7 +66,7 @@ def test_sides_share_no_recording_and_lose_no_clip(rows):
         assert not many or abs(counts[0] - counts[1]) <= 1
 
 
-def test_the_split_depends_on_ids_alone():
+def test_the_split_does_not_depend_on_the_order_of_clips_or_on_other_classes():
     rows = numbered("dog", 9, 2) + numbered("cat", 5)
     expected = {side: names(split(bank_of(rows), side)) for side in ("train", "test")}
     for seed in range(5):
@@ -117,6 +129,32 @@ def test_all_is_the_bank_itself_and_another_side_is_refused():
     assert split(whole, "all").shared == {}
     with pytest.raises(UserError, match="did you mean 'test'"):
         split(whole, "tests")
+
+
+def test_long_recordings_are_dealt_before_short_ones(tmp_path):
+    for number in range(12):
+        length = 2.0 if number % 3 == 0 else 0.2
+        write_wav(tmp_path / f"bark/{number:02}.wav", noise(number, length), 8000)
+    sides = [split(Bank.open(tmp_path), side).bank.of("bark") for side in ("train", "test")]
+    assert [sum(source.path.stat().st_size > 20_000 for source in side) for side in sides] == [2, 2]
+    assert [len(side) for side in sides] == [6, 6]
+
+
+def test_one_sound_under_several_recordings_lies_on_one_side(tmp_path):
+    for number in range(10):
+        write_wav(tmp_path / f"bark/{number}.wav", noise(number // 5, 1.0), 8000)
+    train, test = (split(Bank.open(tmp_path), side) for side in ("train", "test"))
+    assert not train.shared
+    assert {len(train.bank.of("bark")), len(test.bank.of("bark"))} == {5}
+    sounds = [{source.path.read_bytes() for source in side.bank.of("bark")} for side in (train, test)]
+    assert not sounds[0] & sounds[1]
+
+
+def test_a_file_that_cannot_be_read_is_dealt_all_the_same(tmp_path):
+    write_wav(tmp_path / "bark/a.wav", noise(0, 1.0), 8000)
+    (tmp_path / "bark/b.wav").write_bytes(b"no sound")
+    both = [split(Bank.open(tmp_path), side).bank.of("bark")[0].path.name for side in ("train", "test")]
+    assert both == ["a.wav", "b.wav"]
 
 
 def test_the_shared_clips_split_without_sharing(shared_data):

@@ -2,9 +2,11 @@
 
 Conventions
 -----------
-The recordings of a class are ordered by the sha256 of their ids and dealt in turn, the first to training;
-so the split depends on ids alone, and a bank that lists them in another order is split alike. A recording
-that several classes share goes where the first of them, by name, puts it.
+The recordings of a class are ordered by the length of their longest clip, as its header states it, the long
+ones first, then by the sha256 of their ids, and dealt in turn, the first to training: so both sides get their
+share of what is long enough to be used. Nothing else decides: a bank that lists them in another order is
+split alike, whatever the scenes' rate. A recording that several classes share goes where the first of them,
+by name, puts it; recordings of a class that hold the same sound count as one.
 A class all of whose recordings would lie on one side (mostly because it has only one) is shared by rule:
 its clips are dealt in turn, and a single clip goes to both sides. Every such class is named.
 """
@@ -14,9 +16,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+import soundfile
+
 from earwitness.errors import UserError
 from earwitness.manifest.table import near
-from earwitness.scenes.bank import Bank, Source
+from earwitness.scenes.bank import Bank, Source, decoded
 
 Side = Literal["train", "test", "all"]
 SIDES: tuple[str, ...] = get_args(Side)
@@ -55,16 +59,60 @@ def split(bank: Bank, side: str) -> Split:
 
 def _dealt(bank: Bank) -> Mapping[str, str]:
     """Recording id -> its side."""
+    headers = {source: _header(source) for sources in bank.sources.values() for source in sources}
     dealt: dict[str, str] = {}
     for label in sorted(bank.sources):
-        recordings = {source.recording_id for source in bank.sources[label]}
+        sources = bank.sources[label]
+        longest: dict[str, float] = {}
+        for source in sources:
+            frames, rate_hz = headers[source]
+            longest[source.recording_id] = max(longest.get(source.recording_id, 0.0), frames / rate_hz)
         count = {"train": 0, "test": 0}
-        for recording in recordings & dealt.keys():
+        twins = _twins(sources, headers)
+        for recording in sorted(longest.keys() & dealt.keys()):
             count[dealt[recording]] += 1
-        for recording in sorted(recordings - dealt.keys(), key=_order):
-            dealt[recording] = "train" if count["train"] <= count["test"] else "test"
+        for recording in sorted(longest.keys() - dealt.keys(), key=lambda r: (-longest[r], _order(r))):
+            known = next((dealt[twin] for twin in sorted(twins.get(recording, ())) if twin in dealt), None)
+            dealt[recording] = known or ("train" if count["train"] <= count["test"] else "test")
             count[dealt[recording]] += 1
     return dealt
+
+
+def _header(source: Source) -> tuple[int, int]:
+    """Frames and rate that a clip's header states; none of a computed sound or a file without a header."""
+    if source.path is None:
+        return 0, 1
+    try:
+        info = soundfile.info(source.path)
+    except soundfile.SoundFileError:
+        return 0, 1
+    return info.frames, info.samplerate
+
+
+def _twins(sources: Sequence[Source], headers: Mapping[Source, tuple[int, int]]) -> Mapping[str, set[str]]:
+    """Recording id -> the ids of all recordings that hold the same sound, itself among them."""
+    alike: dict[tuple[int, int], list[Source]] = {}
+    for source in sources:
+        if headers[source][0]:
+            alike.setdefault(headers[source], []).append(source)
+    of_sound: dict[str, set[str]] = {}
+    for (_, rate_hz), found in alike.items():
+        if len({source.recording_id for source in found}) > 1:  # nothing else needs to be decoded
+            for source in found:
+                if (sound := _sound(source, rate_hz)) is not None:
+                    of_sound.setdefault(sound, set()).add(source.recording_id)
+    twins: dict[str, set[str]] = {}
+    for recordings in of_sound.values():
+        joined = recordings.union(*(twins.get(recording, ()) for recording in recordings))
+        twins |= dict.fromkeys(joined, joined)
+    return twins
+
+
+def _sound(source: Source, rate_hz: int) -> str | None:
+    try:
+        return decoded(source, rate_hz).pcm_hash
+    except UserError:  # cutting names it: no side gets anything of it
+        return None
 
 
 def _by_rule(sources: Sequence[Source], side: str) -> tuple[tuple[Source, ...], str]:
