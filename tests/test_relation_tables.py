@@ -28,6 +28,7 @@ from earwitness.report import (
 from earwitness.report import tables as plain_tables
 from earwitness.report.tables import TableOptions
 from earwitness.scores.relations import MAIN, RELATIONS
+from earwitness.scores.ritta import KINDS
 from earwitness.scores.ritta_released import product_of_means
 from earwitness.tasks.rows import ItemRow, Metric
 from earwitness.tasks.task import Hearer
@@ -191,6 +192,19 @@ def test_tables_fit_a_narrow_terminal_whole(count):
     assert "…" not in text
 
 
+def test_names_stand_beside_every_kind_of_error():
+    found = ritta(NAMES, measures=replace(MEASURES, kinds=KINDS))
+    counted = replace(found, rows=tuple(replace(row, errors=dict.fromkeys(KINDS, 8)) for row in found.rows))
+    text = printed(counted).split("Kinds of error")[1]
+    assert max(map(len, text.splitlines())) <= 80
+    assert set(KINDS) <= set(text.split())
+    assert text.count("a_rather_long_syst") == text.count("of scored") == 2
+    rare = replace(
+        found, rows=tuple(replace(row, errors={**dict.fromkeys(KINDS, 0), "apart": 1}) for row in found.rows)
+    )
+    assert "missing" not in printed(rare).split("Kinds of error")[1]
+
+
 def test_intervals_and_further_systems_are_said_to_be_in_the_files():
     said = " ".join(printed(ritta(NAMES)).split())
     assert "Intervals: tables/ritta_relations.md. So are the other systems." in said
@@ -310,9 +324,13 @@ def test_the_released_score_leaves_out_what_it_cannot_know():
 
 def test_clips_of_one_prompt_are_drawn_together_and_agreement_is_not_certainty():
     same = [replace(row, cluster="one") for row in clips(n=6)]
-    assert "[" not in released(same)[1]["or"][2]
+    assert "[" not in released(same)[1]["and"][2]
     alike = [clip(number, row.system, row.stratum, [[1.0, 1.0]] * 3) for number, row in enumerate(clips(n=6))]
-    assert re.fullmatch(r"10000.00 \[6\d{3}.\d\d, 10000.00\]", released(alike)[1]["or"][2])  # Wilson, 6 of 6
+    lines = released(alike)[1]
+    assert re.fullmatch(r"10000.00 \[6\d{3}.\d\d, 10000.00\]", lines["and"][2])  # Wilson, 6 of 6
+    assert all(
+        "[" not in lines[part][2] for part in ("or", "not", "if then else")
+    )  # 0 by rule, not by chance
 
 
 # Figure
@@ -388,9 +406,11 @@ def test_names_in_the_figure_are_text_and_missing_numbers_are_left_out(tmp_path)
     ],
 )  # fmt: skip
 def test_the_protocol_states_data_definitions_and_bounds(scoring, words):
-    text = protocol.paragraph(ritta(), {"scoring": scoring, "level": 0.95, "draws": 100, "seed": 1})
+    text = protocol.paragraph(
+        ritta(), {"data": "my_DATA", "scoring": scoring, "level": 0.95, "draws": 100, "seed": 1}
+    )
     for said in (
-        *words, "7,920 prompts of 11 relations (Count 720, Temporal Order 2,160,", "exp(-0.1 n)",
+        *words, "The data set my\\_DATA has 7,920 prompts of 11 relations (Count 720,", "exp(-0.1 n)",
         "Of mAMSR the ceilings are reference 0.531 [0.510, 0.550], oracle 1.000",
         "the floors are silence 0.000 [0.000, 0.019], shuffled 0.001", "a cluster is one prompt",
         "drawn within each", "hide the listener's own error",

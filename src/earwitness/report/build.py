@@ -238,6 +238,7 @@ def _facts(run: Run, options: Options, name: str) -> dict[str, Any]:
         "prompt_hashes": {} if about["detector"] else meta["questions"],
         "ask": meta.get("ask", ""),
         **({"scoring": dict(run.hearer.scoring)} if run.hearer.scoring else {}),
+        **({"data": meta["data"]} if meta.get("data") else {}),
         "generator_encoder": meta.get("generator_encoder", ""),
         "served": run.used["served"],
         "usage": run.used["usage"],

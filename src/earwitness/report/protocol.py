@@ -26,8 +26,8 @@ def paragraph(summary: Summary, facts: Mapping[str, Any]) -> str:
             ``listener`` (any of ``name``, ``version``, ``settings``, ``resolution_s``, ``detector``),
             ``prompt_hashes`` (by question), ``ask`` (a way of tasks.task.WAYS), ``served`` (answers by
             model), ``usage`` (counts summed), ``cost_usd``, ``generator_encoder`` (empty if not named),
-            ``scoring`` (how relations were scored, by name), ``level``, ``draws``, ``calibration`` (what is
-            known of the listener's own accuracy, in words).
+            ``data`` (name of what was heard), ``scoring`` (how relations were scored), ``level``, ``draws``,
+            ``calibration`` (what is known of the listener's own accuracy, in words).
 
     Returns:
         One paragraph, then the command and the versions to reproduce it.
@@ -37,7 +37,7 @@ def paragraph(summary: Summary, facts: Mapping[str, Any]) -> str:
         _hearing(summary, facts, listener),
         _items(summary),
         _measure(summary, listener),
-        relation_words.sentences(summary, facts.get("scoring") or {}) if summary.measures.strata else (),
+        relation_words.sentences(summary, facts) if summary.measures.strata else (),
         _statistics(summary, facts),
         _limits(summary, facts),
     )

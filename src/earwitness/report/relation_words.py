@@ -1,6 +1,7 @@
 """What a paper must say of numbers by relation: the data, the definitions, the ceilings and the floors."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from earwitness.report import relation_tables, tables
 from earwitness.report.tables import markdown_text
@@ -17,16 +18,17 @@ _MODES = {
 _LOUDNESS = "by the loudness of the paper, an L2 norm that grows with duration"
 
 
-def sentences(summary: Summary, scoring: Mapping[str, str]) -> list[str]:
+def sentences(summary: Summary, facts: Mapping[str, Any]) -> list[str]:
     """Sentences as markdown.
 
     Args:
-        scoring: How relations were scored, by name (tasks.task.Hearer.scoring).
+        facts: Of those that :func:`.protocol.paragraph` takes, ``data`` and ``scoring``.
     """
-    return [_data(summary), *_definitions(rules(scoring)), *_bounds(summary)]
+    scoring = facts.get("scoring") or {}
+    return [_data(summary, facts.get("data") or ""), *_definitions(rules(scoring)), *_bounds(summary)]
 
 
-def _data(summary: Summary) -> str:
+def _data(summary: Summary, name: str) -> str:
     """How many prompts there are of each group: as many as the system has clips that has most."""
     groups, whole = [], 0
     for main, strata in summary.measures.strata.items():
@@ -34,9 +36,10 @@ def _data(summary: Summary) -> str:
         groups.append(f"{markdown_text(main.replace('_', ' '))} {n:,}")
         whole += n
     count = sum(map(len, summary.measures.strata.values()))
+    called = f" {markdown_text(name)}" if name else ""
     return (
-        f"The data set has {whole:,} prompts of {count} relations ({', '.join(groups)}); every relation "
-        "weighs the same in a mean over several."
+        f"The data set{called} has {whole:,} prompts of {count} relations ({', '.join(groups)}); "
+        "every relation weighs the same in a mean over several."
     )
 
 

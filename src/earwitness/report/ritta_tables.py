@@ -22,6 +22,7 @@ TABLE_5 = {"presence": 2, "relation": 2, "parsimony": 2, "msr": 4}
 TABLE_6 = dict(zip(MAIN, ("Count", "TempOrder", "SpatDist", "Compos"), strict=True))
 """Main relation -> the paper's head."""
 _POWERS = {2: "10⁻²", 4: "10⁻⁴"}
+_IMPOSSIBLE = ("or", "not", "if_then_else")  # 0 for every clip, by the evaluator's rules
 _FACTORS = ("presence", "relation", "parsimony")
 RELEASED = (
     "AMSR as the public evaluator computes it: at each threshold the product of mean presence, mean relation "
@@ -180,6 +181,8 @@ def released(
         if row.system != measures.oracle and (measures.ceiling, part) not in kept:
             return Metric(None)  # what the listener can reach here is not known
         metric = kept.get((row.system, part), _Clips()).metric(level, draws, seed)
+        if part in _IMPOSSIBLE:
+            metric = replace(metric, low=None, high=None)  # nothing is left to chance
         return _scaled({part: metric}, 4)[part]
 
     spec = MetricSpec("amsr", "AMSR", "", decimals=2, scale=None)

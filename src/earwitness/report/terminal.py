@@ -31,6 +31,7 @@ MOST_OPEN = 3
 """More pairs without a winner than this are only counted."""
 _ABREAST = 4  # metrics with intervals that stand beside each other in 80 columns
 _WITH_INTERVALS, _WITHOUT = 2, 4  # systems that stand beside the ceilings and floors in 80 columns
+_KINDS_WIDTH = 46  # columns of 80 for kinds of error
 _NARROW = 5  # columns that a system then has at least
 
 Names = Mapping[str, str]
@@ -52,7 +53,7 @@ def tables(summary: Summary, names: Names | None = None) -> list["Table"]:
     if shares := _verdict_shares(summary):
         found.append(_verdicts(summary, shares, names))
     if any(count for row in summary.rows for count in row.errors.values()):
-        found.append(_errors(summary, names))
+        found += _errors(summary, names)
     groups = comparisons(summary)
     if groups:
         found.append(_compared(summary, *groups[0], names))
@@ -197,17 +198,23 @@ def _relation(
     return _table(["", f"{_head(sheet.spec)} by relation"], heads, lines, caption, dense=True)
 
 
-def _errors(summary: Summary, names: Names) -> "Table":
-    kinds = list(dict.fromkeys(kind for row in summary.rows for kind in row.errors))
-    cells = [
-        [
-            shown_name(summary, row, names),
-            *(str(row.errors.get(kind, 0)) for kind in kinds),
-            str(row.scored),
+def _errors(summary: Summary, names: Names) -> list["Table"]:
+    """The kinds that occur, as many abreast as leave room for the systems."""
+    kinds = [k for k in summary.measures.kinds if any(row.errors.get(k, 0) for row in summary.rows)]
+    lines = -(-sum(len(kind) + 2 for kind in kinds) // _KINDS_WIDTH)
+    found = []
+    for line in range(lines):
+        abreast = kinds[line * len(kinds) // lines : (line + 1) * len(kinds) // lines]
+        cells = [
+            [
+                shown_name(summary, row, names),
+                *(str(row.errors.get(kind, 0)) for kind in abreast),
+                str(row.scored),
+            ]
+            for row in ranked(summary)
         ]
-        for row in ranked(summary)
-    ]
-    return _table("Kinds of error", ["System", *kinds, "of scored"], cells)
+        found.append(_table("" if line else "Kinds of error", ["System", *abreast, "of scored"], cells))
+    return found
 
 
 def _compared(summary: Summary, spec: MetricSpec, pairs: Sequence[Comparison], names: Names) -> "Table":

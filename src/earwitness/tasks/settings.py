@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -73,6 +74,7 @@ def begin(ledger: Ledger, listener: Listener, manifest: Manifest, task: Task, se
         "prompts": {question.name: question.prompt for question in questions},
         "generator_encoder": setup.generator_encoder or before.get("generator_encoder", ""),
         "command": setup.command,
+        "data": Path(manifest.source).absolute().name,
         "notes": list(manifest.notes),
         "measured": listener.measured,
         "versions": versions(),
