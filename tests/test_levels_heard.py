@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from earwitness import audio
+from earwitness.listeners.base import Call, Hearing
 from earwitness.listeners.levels import FRAME_S, measured
+from earwitness.listeners.yamnet import Yamnet
 from earwitness.questions.levels import LEVELS
 
 
@@ -41,3 +43,12 @@ def test_channels_are_mixed_before_they_are_measured() -> None:
     assert [a - b for a, b in zip(both, alone, strict=True) if a and b] == pytest.approx(
         [6.02] * 10, abs=0.02
     )
+
+
+def test_the_embedded_listener_answers_with_the_clips_own_levels() -> None:
+    samples = np.random.default_rng(1).uniform(-0.5, 0.5, (2, 44_100)).astype(np.float32)
+    found = audio.Clip(samples, 44_100, audio.pcm_hash(samples, 44_100))
+    assert LEVELS.name in Yamnet.needs.questions
+    [(_, answer)] = Yamnet(workers=1).hear([Call("clip", (found,), LEVELS)])
+    assert isinstance(answer, Hearing)
+    assert LEVELS.read(answer.reply, [1.0]) == measured(found)
