@@ -50,6 +50,7 @@ def test_make_says_what_was_made_and_left_out_and_what_to_do_next(pairs, bank):
     card = (out / "README.md").read_text()
     assert "left out: hum." in card
     assert "attribution (BY)" in card
+    assert ",CC BY 4.0,'=someone()," in (out / "licences.csv").read_text()  # no formula for a spreadsheet
     again = said("make", "order", "--bank", bank, "--pairs", 5, "-o", out)
     assert "2 clips made, 8 were there" in again.stdout
 

@@ -28,6 +28,9 @@ ALIASES: Mapping[str, tuple[str, ...]] = {"audio": ("file_name",)}
 
 _KINDS: Mapping[str, tuple[type, ...]] = dict.fromkeys(NAMES, (int,)) | dict.fromkeys(NUMBERS, (int, float))
 
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_RUN = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r]")
+
 Row = tuple[int, Mapping[str, object]]
 
 
@@ -220,3 +223,12 @@ def names_in(folder: Path) -> list[str]:
         return sorted(os.listdir(folder))
     except OSError:
         return []
+
+
+def safe(cell: str) -> str:
+    """The cell, with an apostrophe in front if a spreadsheet would run it.
+
+    That is a cell that begins with ``=``, ``+``, ``-`` or ``@`` (full-width forms included), also
+    after white space, or with a tab or carriage return. Plain numbers such as -0.5 stay.
+    """
+    return f"'{cell}" if _RUN.match(cell) and not _NUMBER.fullmatch(cell) else cell

@@ -1,22 +1,12 @@
 """Text from outside, made harmless where it is shown: spreadsheet cells and single lines."""
 
 import csv
-import re
 from collections.abc import Callable, Iterable
 from typing import IO, Any
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_RUN = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r]")
+from earwitness.manifest.table import safe as safe
+
 _JOINERS = "\u200c\u200d"  # not printable by themselves, but parts of words and of emoji
-
-
-def safe(cell: str) -> str:
-    """The cell, with an apostrophe in front if a spreadsheet would run it.
-
-    That is a cell that begins with ``=``, ``+``, ``-`` or ``@`` (full-width forms included), also
-    after white space, or with a tab or carriage return. Plain numbers such as -0.5 stay.
-    """
-    return f"'{cell}" if _RUN.match(cell) and not _NUMBER.fullmatch(cell) else cell
 
 
 def one_line(text: str) -> str:

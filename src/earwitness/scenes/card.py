@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from earwitness.manifest.table import safe
 from earwitness.scenes.bank import Bank, Source
 from earwitness.scenes.making import versions
 
@@ -59,7 +60,7 @@ def write_licences(path: Path, clips: Sequence[Clip]) -> None:
         out.writerow(("name", "label", "recording_id", "licence", "author", "scenes"))
         for source, scenes in clips:
             texts = (source.name, source.label, source.recording_id, source.licence, source.author)
-            out.writerow((*(" ".join(text.split()) for text in texts), scenes))
+            out.writerow((*(safe(" ".join(text.split())) for text in texts), scenes))
 
 
 _CLASSES = (
