@@ -14,6 +14,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from rich.console import Console
 
+import ritta_runs
 from earwitness import tasks
 from earwitness.report import (
     build,
@@ -26,10 +27,12 @@ from earwitness.report import (
     terminal,
 )
 from earwitness.report import tables as plain_tables
+from earwitness.report.bundle import bundle
 from earwitness.report.tables import TableOptions
 from earwitness.scores.relations import MAIN, RELATIONS
 from earwitness.scores.ritta import KINDS
 from earwitness.scores.ritta_released import product_of_means
+from earwitness.tasks import ritta_sources
 from earwitness.tasks.rows import ItemRow, Metric
 from earwitness.tasks.task import Hearer
 from related import MEASURES, ritta, system
@@ -492,3 +495,27 @@ def test_the_same_run_gives_the_same_bytes(tmp_path):
     once = files(tmp_path / "a")
     assert once == files(tmp_path / "b")
     assert {"tables/ritta_table5.tex", "relations.csv", "figures/relations.svg"} <= set(once)
+
+
+def test_a_bundle_without_names_keeps_its_ceilings_and_floors(tmp_path):
+    data = ritta_runs.make_data(tmp_path / "DATA", per_relation=2)
+    silence = ritta_runs.make_silence(tmp_path / "silence.wav")
+    lines = ritta_runs.reference_lines(data) + ritta_runs.silence_lines(silence)
+    outputs = {name: tmp_path / name for name in ("tangoflux", "makeaudio")}
+    for seed, folder in enumerate(outputs.values()):
+        lines += ritta_runs.system_lines(folder, data, ritta_runs.skilled(seed), seed, seconds=1.0)
+    ear = ritta_runs.listener(tmp_path / "answers.jsonl", lines)
+    (tmp_path / "run").mkdir()
+    ritta_runs.hear(tmp_path / "run", ear, ritta_sources.manifest(data, outputs, silence=silence))
+    made = bundle(
+        tmp_path / "run", tmp_path / "given", anonymous=True, options=build.Options(draws=20, spectrograms=0)
+    )
+    head, *parts = blocks((made.folder / "tables" / "ritta_relations.md").read_text(encoding="utf-8"))[
+        "mAMSR"
+    ]
+    assert sorted(head[2:4]) == ["System A", "System B"]
+    assert head[4:] == BOUNDS
+    assert all(line[4][:5] == line[5][:5] == "1.000" for line in parts)  # heard rightly, and scored rightly
+    said = (made.folder / "protocol.md").read_text(encoding="utf-8")
+    assert "22 prompts of 11 relations" in said
+    assert "The data set DATA has" in said

@@ -121,7 +121,8 @@ class _Packer:
         self._without_paths = hiding.without_paths([*sorted(files), *self._parents])
         names = list(dict.fromkeys(row.system for row in self._originals))
         secret = hashlib.sha256("\n".join(sorted(map(str, files))).encode(errors="surrogateescape")).digest()
-        shown = hiding.baselines(self._originals) if anonymous else names
+        measures = run.task.measures(run.hearer)
+        shown = hiding.baselines(self._originals, measures) if anonymous else names
         self._hidden = [name for name in names if name not in shown]
         self.aliases = hiding.aliases(self._hidden, secret) | {name: name for name in shown}
         for name in self._hidden:

@@ -23,7 +23,7 @@ from urllib.parse import quote
 import numpy as np
 
 from earwitness.tasks.edit_sources import BASELINES, IDENTITY
-from earwitness.tasks.rows import ItemRow
+from earwitness.tasks.rows import ItemRow, Measures
 
 NAME, PATH, ADDRESS = "[name]", "[path]", "[address]"
 """What stands where a system's name, a path or the address of a server stood."""
@@ -58,9 +58,12 @@ def aliases(systems: Iterable[str], secret: bytes) -> dict[str, str]:
     return {known[index]: f"System {_letters(place)}" for place, index in enumerate(order)}
 
 
-def baselines(rows: Sequence[ItemRow]) -> list[str]:
+def baselines(rows: Sequence[ItemRow], measures: Measures) -> list[str]:
     """The systems whose names are no secret: ``identity``, where it hands back the source files themselves,
-    and what comes with it. A user's own system of such a name does not."""
+    and what comes with it; a user's own system of such a name does not. Ceilings and floors too, whose
+    names no system can have, and without which there are no numbers."""
+    if measures.ceiling:
+        return list(dict.fromkeys(row.system for row in rows if row.system in measures.baselines))
     unchanged = [row.source is not None and row.audio == row.source.audio for row in rows
                  if row.system == IDENTITY]  # fmt: skip
     there = {row.system for row in rows}
