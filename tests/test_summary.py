@@ -174,6 +174,11 @@ def test_systems_with_different_strata_are_compared_on_those_they_share() -> Non
     pair = found.comparisons[0]
     assert pair.difference == pytest.approx((10 - 2) / 12 / 2)
     assert (pair.items, pair.clusters) == (24, 24)
-    assert any("means are not over the same relations" in note for note in found.notes)
+    values = {row.system: row.metrics["joint"].value for row in found.rows}
+    assert values["a"] is not None
+    assert values["b"] is None  # over fewer relations than a's it could not stand beside it
+    assert any("b: no mean over all relations" in note and "in: after." in note for note in found.notes)
+    free = summary(rows, replace(STRATA, ceiling=""))
+    assert any("means are not over the same relations" in note for note in free.notes)
     short = [row for row in rows if row.system != "b" or row.cluster == "c0" or row.stratum == "count"]
     assert "one cluster in: before" in summary(short, STRATA).comparisons[0].note

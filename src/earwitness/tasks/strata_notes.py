@@ -19,7 +19,11 @@ def notes(
     Args:
         dropped: Stratum and metric where the ceiling has no number.
     """
-    return (*_dropped(tallies, measures, dropped), *_missing(systems, measures)) if measures.strata else ()
+    return (
+        (*_dropped(tallies, measures, dropped), *_missing(systems, measures, dropped))
+        if measures.strata
+        else ()
+    )
 
 
 def _dropped(
@@ -43,14 +47,26 @@ def _dropped(
         )
 
 
-def _missing(systems: Sequence[SystemRow], measures: Measures) -> Iterator[str]:
-    """Systems whose ranking number is not over all strata."""
+def _missing(
+    systems: Sequence[SystemRow], measures: Measures, dropped: AbstractSet[tuple[str, str]]
+) -> Iterator[str]:
+    """Systems whose ranking number is not over all strata, or that have none for that reason."""
     every = _strata(measures)
     groups: dict[tuple[str, ...], list[str]] = {}
+    alone: dict[tuple[str, ...], list[str]] = {}
     for row in systems:
+        lacking = tuple(name for name in every if row.parts[name][measures.key].value is None)
         if row.metrics[measures.key].value is not None:
-            lacking = tuple(name for name in every if row.parts[name][measures.key].value is None)
             groups.setdefault(lacking, []).append(row.system)
+        elif len(lacking) < len(every):
+            own = (name for name in lacking if (name, measures.key) not in dropped)
+            alone.setdefault(tuple(own), []).append(row.system)
+    for lacking, names in alone.items():
+        yield (
+            f"{listing(names)}: no mean over all {measures.stratum}, since no clip has a number in: "
+            f"{', '.join(lacking)}. See the {measures.stratum} one by one, and the comparisons, which are "
+            "made on what two systems share."
+        )
     for lacking, names in groups.items():
         if lacking:
             yield (

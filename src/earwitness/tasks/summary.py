@@ -1,8 +1,9 @@
 """Items of a task -> systems, intervals, comparisons, notes.
 
-Where a task has strata, a number is the mean over those strata in which the system has one, and two systems
-are compared on items, and so strata, that both have a value for. A number that lacks its ceiling in a stratum
-(see Measures.ceiling) is dropped there, and so from the mean.
+Where a task has strata, a number is the mean over them, and two systems are compared on items, and so strata,
+that both have a value for. A number that lacks its ceiling in a stratum (see Measures.ceiling) is dropped
+there, and so from the mean. A system without a number in a stratum where the ceiling has one has no mean:
+over other strata than the rest, it could not be read beside theirs.
 """
 
 from collections import Counter
@@ -118,7 +119,7 @@ def _system(
     }
     parts: dict[str, Mapping[str, Metric]] = {}
     for group, members in measures.strata.items():
-        parts[group] = _joined(found, members, measures)
+        parts[group] = _joined(found, members, measures, dropped)
         parts |= {member: found[member] for member in members}
     return SystemRow(
         system=name,
@@ -127,7 +128,7 @@ def _system(
         unheard=counts[UNHEARD],
         scored=counts[SCORED],
         coverage=counts[SCORED] / applicable if applicable else None,
-        metrics=_joined(found, tuple(found), measures),
+        metrics=_joined(found, tuple(found), measures, dropped),
         errors={kind: errors[kind] for kind in measures.kinds},
         unheard_reasons=dict(sorted(reasons.items())),
         baseline=name in measures.baselines,
@@ -136,10 +137,15 @@ def _system(
 
 
 def _joined(
-    parts: Mapping[str, Mapping[str, Metric]], strata: Sequence[str], measures: Measures
+    parts: Mapping[str, Mapping[str, Metric]], strata: Sequence[str], measures: Measures, dropped: Dropped
 ) -> dict[str, Metric]:
     """Every metric over the strata of those names."""
-    return {spec.name: joined([parts[name][spec.name] for name in strata]) for spec in measures.specs}
+    found = {}
+    for spec in measures.specs:
+        its = [parts[name][spec.name] for name in strata if (name, spec.name) not in dropped]
+        whole = not measures.ceiling or all(metric.value is not None for metric in its)
+        found[spec.name] = joined(its) if whole else Metric(None)
+    return found
 
 
 def _compare(tallies: Tallies, measures: Measures, drawn: Drawn, dropped: Dropped) -> tuple[Comparison, ...]:
