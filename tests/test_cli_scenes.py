@@ -20,7 +20,7 @@ def said(*words):
 
 @pytest.fixture(scope="module")
 def bank(tmp_path_factory):
-    """A user's folder of four labels; ``hum`` is no class that is known, ``bell`` too short to be used."""
+    """A user's folder; ``hum`` is no known class, ``bell`` too short, one siren silent and one no sound."""
     folder = tmp_path_factory.mktemp("bank")
     lines = ["file_name,label,recording_id,licence,author"]
     for label in ("dog_bark", "siren", "baby_cry", "applause"):
@@ -29,7 +29,10 @@ def bank(tmp_path_factory):
             lines.append(f"{label}{number}.wav,{label},{label}-{number // 2},CC BY 4.0,=someone()")
     audio.write_wav(folder / "hum.wav", np.full((1, 32_000), 0.1, np.float32), 16_000)
     audio.write_wav(folder / "bell.wav", np.full((1, 800), 0.1, np.float32), 16_000)
+    audio.write_wav(folder / "silence.wav", np.zeros((1, 32_000), np.float32), 16_000)
+    (folder / "text.wav").write_text("no sound")
     lines += ["hum.wav,hum,h1,,", "bell.wav,church bell,b1,cc0,"]
+    lines += ["silence.wav,siren,siren-0,cc0,", "text.wav,siren,siren-0,cc0,"]
     (folder / "metadata.csv").write_text("\n".join(lines) + "\n")
     return folder
 
@@ -47,6 +50,7 @@ def test_make_says_what_was_made_and_left_out_and_what_to_do_next(pairs, bank):
     assert f"earwitness judge order {out}" in result.stdout
     assert "left out: hum." in result.stdout
     assert "church_bell is left out, none of its clips gives a slice: 1 shorter than 1 s." in result.stdout
+    assert "cannot be decoded are left out: silence.wav, text.wav." in result.stdout
     card = (out / "README.md").read_text()
     assert "left out: hum." in card
     assert "attribution (BY)" in card
@@ -111,7 +115,7 @@ def test_bank_shows_labels_pieces_splits_and_licences(bank):
     assert "1 shorter than 1 s" in shown
     assert "16 Creative Commons, attribution (BY)" in shown
     found = {one.label: one for one in api.bank_summary(bank)}
-    assert (found["siren"].clips, found["siren"].recordings) == (4, 2)
+    assert (found["siren"].clips, found["siren"].recordings) == (6, 2)
     assert (found["siren"].train, found["siren"].test, found["siren"].shared) == (1, 1, "")
     assert found["siren"].slices >= 4
     assert found["church bell"].slices == 0

@@ -157,12 +157,12 @@ _FILES = """## What is in it
 | `scenes/` | the truth: what is heard when, how loud, from which clip; each file alone gives its mix again |
 {stems}| `licences.csv` | the clips that were used |
 
-Load it as an AudioFolder:
+`metadata.csv` makes it an AudioFolder; the head of this file says which clips it lists:
 
 ```python
-from datasets import load_dataset
+from datasets import load_dataset  # from version 4 on, datasets needs torchcodec for sound
 
-data = load_dataset("audiofolder", data_files={{"test": ["DATA/metadata.csv", "DATA/audio/*.wav"]}})
+data = load_dataset("path/to/DATA")
 ```
 
 Render a scene again from its file and the bank, and compare the samples with `pcm_hash`:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from earwitness.errors import UserError
+from earwitness.manifest.table import listing
 from earwitness.scenes import classes, levels, slices, splits
 from earwitness.scenes.bank import Bank, decoded
 from earwitness.scenes.classes import SoundClass
@@ -101,6 +102,8 @@ def gather(
         for label in side.bank.sources
         if label not in cut.slices
     )
+    if cut.refused:
+        notes.append(f"Clips that are silent or cannot be decoded are left out: {listing(cut.refused)}.")
     if not cut.slices:
         raise UserError(
             "The bank holds no sound of a known class that can be used. " + " ".join(notes),
@@ -115,7 +118,7 @@ def gather(
         "measure": measure,
         "levels_db": list(LEVELS_DB),
         "classes": {name: sound.phrase for name, sound in chosen.items()},
-        "bank": _digest(cut.slices),
+        "slices_sha256": _digest(cut.slices),
     }
     return Material(side.bank, chosen, cut.slices, tuple(notes), settings)
 
