@@ -163,13 +163,23 @@ def test_what_cannot_be_made_is_refused_with_the_reason(bank, tmp_path):
         order_pairs.recipe(bank, pairs=0)
     with pytest.raises(UserError, match="no side of a split"):
         order_pairs.recipe(bank, pairs=1, split="dev")
+    for wrong in ({"seed": -1}, {"rate_hz": 0}, {"duration_s": float("nan")}, {"duration_s": -1.0}):
+        with pytest.raises(UserError, match="must"):
+            order_pairs.recipe(bank, pairs=1, **wrong)
+    with pytest.raises(UserError, match="no measure 'lkfs'"):
+        order_pairs.recipe(bank, pairs=1, measure="lkfs")
     with pytest.raises(UserError, match="No two of the 1 classes"):
         order_pairs.recipe(small_bank(tmp_path / "one", "dog"), pairs=1)
     with pytest.raises(UserError, match=r"no sound of a known class.*vacuum"):
         order_pairs.recipe(small_bank(tmp_path / "none", "vacuum"), pairs=1)
-    short = order_pairs.recipe(bank, pairs=1, duration_s=2.0)
-    with pytest.raises(UserError, match=r"do not fit into 2\.0 s"):
-        short.draw(short.keys()[0])
+    with pytest.raises(UserError, match=r"2 sounds of 1 s or more, 0\.5 s apart, do not fit into 2 s"):
+        order_pairs.recipe(bank, pairs=1, duration_s=2.0)
+
+
+def test_scenes_that_just_hold_two_sounds_are_made(bank):
+    tight = order_pairs.recipe(bank, pairs=20, duration_s=2.6)
+    for key in tight.keys()[::3]:
+        assert tight.draw(key)[MIX].duration_s == 2.6
 
 
 @pytest.mark.realdata

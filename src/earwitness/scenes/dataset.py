@@ -94,6 +94,8 @@ def write(
     """
     keys = recipe.keys()
     _check(keys)
+    if workers is not None and workers < 1:
+        raise UserError(f"workers must be at least 1, not {workers}.")
     maker = _Maker(recipe, bank, folder, stems)
     workers = workers or min(len(os.sched_getaffinity(0)), max(1, len(keys) // _PAYS))
     made, uses = 0, Counter[Used]()

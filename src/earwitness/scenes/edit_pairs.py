@@ -28,7 +28,15 @@ from earwitness.manifest.table import near
 from earwitness.scenes import placing
 from earwitness.scenes.bank import Bank
 from earwitness.scenes.classes import admissible_pairs
-from earwitness.scenes.material import GAP_S, Material, gather, generator, level, sentence, shortened
+from earwitness.scenes.material import (
+    GAP_S,
+    Material,
+    gather,
+    generator,
+    level,
+    sentence,
+    shortened,
+)
 from earwitness.scenes.order_pairs import REFERENCE
 from earwitness.scenes.prompts import bare
 from earwitness.scenes.recipe import MIX
@@ -40,6 +48,8 @@ KINDS = ("add", "delete", "replace")
 MIXED = "mixed"
 """All kinds in turn."""
 QUIETER_DB = 6.0
+MOST = 3
+"""Most sounds of a clip; the fewest are 2 in the fuller clip of a pair."""
 
 _TRIES = 200
 
@@ -103,16 +113,9 @@ and list its clips as `edited_audio` under its own `system`.
     def draw(self, key: str) -> Mapping[str, Scene]:
         kind = _kind(key)
         rng = generator(self.material.settings["seed"], key)
-        count = int(rng.integers(2, 4))  # sounds of the fuller clip
-        names = _told_apart(rng, self.apart, count + (kind == "replace"))
-        pools = [self.material.slices[name] for name in names[:count]]
-        gap = round(GAP_S * self._rate_hz)
-        pieces = placing.fitting(rng, pools, self.samples, gap, self._rate_hz)
+        names, pieces, edited, other = self._sounds(rng, replaced=kind == "replace")
         loud = [level(rng) for _ in pieces]
-        edited = int(rng.integers(count))
-        other = None
-        if kind == "replace":
-            pieces[edited], other = self._alike(rng, pieces[edited], names[-1])
+        gap = round(GAP_S * self._rate_hz)
         onsets = placing.apart(rng, [piece.length for piece in pieces], self.samples, gap)
         sounds = [
             placing.placed(name, piece, onset, db - piece.level_db)
@@ -171,26 +174,39 @@ and list its clips as `edited_audio` under its own `system`.
     def _phrase(self, sound: Placed) -> str:
         return self.material.classes[sound.label].phrase
 
-    def _alike(self, rng: np.random.Generator, piece: Slice, name: str) -> tuple[Slice, Slice]:
-        """The slice and one of another class, the longer of them cut to the length of the shorter."""
-        pool = self.material.slices[name]
-        measure = self.material.settings["measure"]
-        for index in rng.permutation(len(pool)):
-            both = (piece, pool[index])
-            length = min(one.length for one in both)
-            try:
-                old, new = (shortened(one, length, self._rate_hz, measure) for one in both)
-            except ValueError:  # the part has no level
-                continue
-            if all(
-                one.level_db - cut.level_db <= QUIETER_DB for one, cut in zip(both, (old, new), strict=True)
-            ):
-                return old, new
+    def _sounds(
+        self, rng: np.random.Generator, replaced: bool
+    ) -> tuple[list[str], list[Slice], int, Slice | None]:
+        """Classes and slices of the fuller clip in the order of time, which of them is edited, and what takes
+        its place; the class of that is the last."""
+        for _ in range(_TRIES):
+            count = int(rng.integers(2, MOST + 1))
+            names = _told_apart(rng, self.apart, count + replaced)
+            pools = [self.material.slices[name] for name in names]
+            pieces = [pool[int(rng.integers(len(pool)))] for pool in pools]
+            edited = int(rng.integers(count))
+            if not replaced:
+                return names, pieces, edited, None
+            alike = self._alike(pieces[edited], pieces.pop())
+            if alike is not None:
+                pieces[edited], other = alike
+                return names, pieces, edited, other
         raise UserError(
-            f"None of the {len(pool)} slices of {name!r} can replace {piece.source.name} over "
-            f"{piece.length / self._rate_hz:.1f} s: what is left is over {QUIETER_DB:g} dB quieter.",
-            "Use another seed, or add clips of that class.",
+            f"In {_TRIES} draws no slice could replace another: cut to the same length, one of the two was "
+            f"always over {QUIETER_DB:g} dB quieter than before.",
+            "Add clips of steadier sounds.",
         )
+
+    def _alike(self, one: Slice, other: Slice) -> tuple[Slice, Slice] | None:
+        """Both, the longer cut to the length of the shorter; None if too little sound is left in it."""
+        length = min(one.length, other.length)
+        measure = self.material.settings["measure"]
+        try:
+            cut = tuple(shortened(piece, length, self._rate_hz, measure) for piece in (one, other))
+        except ValueError:  # the part has no level
+            return None
+        quieter = max(whole.level_db - part.level_db for whole, part in zip((one, other), cut, strict=True))
+        return (cut[0], cut[1]) if quieter <= QUIETER_DB else None
 
     @property
     def _rate_hz(self) -> int:
@@ -236,6 +252,8 @@ def recipe(
     material = gather(
         bank,
         seed=seed,
+        duration_s=duration_s,
+        sounds=MOST,
         split=split,
         rate_hz=rate_hz,
         measure=measure,

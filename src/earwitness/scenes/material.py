@@ -31,6 +31,12 @@ LEVELS_DB = (-29.0, -23.0)
 GAP_S = 0.5
 """Least quiet between two sounds that stand in an order."""
 
+SHORTEST_S, LONGEST_S = 1.0, 5.0
+"""Of slices; scenes of several sounds have shorter ones, see :func:`longest_slice`."""
+MIN_HZ, MAX_HZ = 4_000, 192_000
+MAX_S = 3600.0
+"""Longest scene."""
+
 
 @dataclass(frozen=True, slots=True)
 class Material:
@@ -54,6 +60,8 @@ def gather(
     bank: Bank,
     *,
     seed: int,
+    duration_s: float,
+    sounds: int,
     split: str = "all",
     rate_hz: int = 16_000,
     measure: str = "lufs",
@@ -64,15 +72,23 @@ def gather(
     """Cut what a bank holds of known classes.
 
     Args:
+        duration_s: Length of a scene.
+        sounds: Most sounds that stand one after another in a scene: no slice is longer than fits so often.
         split: ``train``, ``test`` or ``all``, see :mod:`.splits`.
         measure: ``lufs`` or ``rms``, see :mod:`.levels`.
         own: The user's table of classes (see :func:`.classes.load_classes`); only these are used.
         known: AudioSet labels that a listener claims to know: leave out classes that ask for none of them.
 
     Raises:
-        UserError: If the bank holds no known class with sound long enough, or there is no such side.
+        UserError: If the bank holds no known class with sound long enough, there is no such side, a scene
+            is too short for its sounds, or a number is out of range.
         InputFaults: If the user's table has faults.
     """
+    if seed < 0:
+        raise UserError(f"The seed must be 0 or more, not {seed}.")
+    if not MIN_HZ <= rate_hz <= MAX_HZ:
+        raise UserError(f"The rate must lie in {MIN_HZ} to {MAX_HZ} Hz, not {rate_hz}.")
+    longest = longest_slice(duration_s, rate_hz, sounds)
     if measure not in levels.MEASURES:
         raise UserError(f"There is no measure {measure!r}.", f"Use {' or '.join(levels.MEASURES)}.")
     table = None if own is None else {sound.name: sound for sound in classes.load_classes(own)}
@@ -93,7 +109,14 @@ def gather(
     side = splits.split(bank.relabelled({label: sound.name for label, sound in named.items()}), split)
     notes += (f"{label} is shared by train and test: {why}." for label, why in side.shared.items())
     cut = slices.cut(
-        side.bank, rate_hz=rate_hz, measure=measure, seed=seed, leave_out_empty=True, progress=progress
+        side.bank,
+        rate_hz=rate_hz,
+        shortest_s=SHORTEST_S,
+        longest_s=longest / rate_hz,
+        measure=measure,
+        seed=seed,
+        leave_out_empty=True,
+        progress=progress,
     )
     notes += (
         f"{label} is left out, none of its clips gives a slice: "
@@ -121,6 +144,24 @@ def gather(
         "slices_sha256": _digest(cut.slices),
     }
     return Material(side.bank, chosen, cut.slices, tuple(notes), settings)
+
+
+def longest_slice(duration_s: float, rate_hz: int, sounds: int) -> int:
+    """Samples of the longest slices of which any ``sounds`` fit into a scene, :data:`GAP_S` apart.
+
+    Raises:
+        UserError: If there are none of at least :data:`SHORTEST_S`, or the scene is over :data:`MAX_S`.
+    """
+    if not 0 < duration_s <= MAX_S:
+        raise UserError(f"The duration must be over 0 and at most {MAX_S:g} s, not {duration_s:g}.")
+    room = round(duration_s * rate_hz) - (sounds - 1) * round(GAP_S * rate_hz)
+    if room < sounds * SHORTEST_S * rate_hz:
+        raise UserError(
+            f"{sounds} sounds of {SHORTEST_S:g} s or more, {GAP_S:g} s apart, do not fit into "
+            f"{duration_s:g} s.",
+            "Make the scenes longer.",
+        )
+    return min(round(LONGEST_S * rate_hz), room // sounds)
 
 
 def generator(seed: int, name: str) -> np.random.Generator:

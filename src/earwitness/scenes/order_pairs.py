@@ -152,6 +152,8 @@ def recipe(
     material = gather(
         bank,
         seed=seed,
+        duration_s=duration_s,
+        sounds=2,
         split=split,
         rate_hz=rate_hz,
         measure=measure,
