@@ -22,6 +22,7 @@ _CONTENTS = {
 }
 
 
+_RELATIONS = {"relations.csv": "every metric by relation, for each system with the ceilings and floors"}
 _LABELS = {"labels/": "descriptions as CSV, JSON Lines, AudioFolder metadata, DCASE and Audacity event lists"}
 
 
@@ -72,7 +73,7 @@ def text(about: About) -> str:
         "",
         "| file | what |",
         "|---|---|",
-        *(f"| `{name}` | {what} |" for name, what in _contents(summary.task).items()),
+        *(f"| `{name}` | {what} |" for name, what in _contents(summary).items()),
         "",
         f"The clips are encoded as {about.form}, from the samples alone; rate and channels are those of the "
         "originals.",
@@ -95,7 +96,7 @@ def text(about: About) -> str:
     return "\n".join(lines)
 
 
-def _contents(task: str) -> dict[str, str]:
-    if task != label.TASK.name:
-        return _CONTENTS
-    return {name: what for name, what in _CONTENTS.items() if name != "prompts.csv"} | _LABELS
+def _contents(summary: Summary) -> dict[str, str]:
+    if summary.task == label.TASK.name:
+        return {name: what for name, what in _CONTENTS.items() if name != "prompts.csv"} | _LABELS
+    return _CONTENTS | (_RELATIONS if summary.measures.strata else {})

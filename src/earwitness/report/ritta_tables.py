@@ -38,8 +38,8 @@ def table_5(summary: Summary, options: tables.TableOptions) -> tables.Grid:
     columns = []
     for name, power in TABLE_5.items():
         spec = tables.spec_of(summary, name)
-        find = {row.system: row.metrics[name] for row in summary.rows}
-        columns.append((f"{spec.title} ({_POWERS[power]})", _scaled_spec(spec), _scaled(find, power)))
+        metrics = {row.system: _scaled(row.metrics[name], power) for row in summary.rows}
+        columns.append((f"{spec.title} ({_POWERS[power]})", _scaled_spec(spec), metrics))
     return _grid(summary, columns, options)
 
 
@@ -48,8 +48,10 @@ def table_6(summary: Summary, options: tables.TableOptions) -> tables.Grid:
     spec = tables.spec_of(summary, "msr")
     columns = []
     for main, head in TABLE_6.items():
-        find = {row.system: relation_tables.metric_of(row, main, "msr") for row in summary.rows}
-        columns.append((f"{head} ({_POWERS[4]})", _scaled_spec(spec), _scaled(find, 4)))
+        metrics = {
+            row.system: _scaled(relation_tables.metric_of(row, main, spec.name)) for row in summary.rows
+        }
+        columns.append((f"{head} ({_POWERS[4]})", _scaled_spec(spec), metrics))
     return _grid(summary, columns, options)
 
 
@@ -92,16 +94,13 @@ def _scaled_spec(spec: MetricSpec) -> MetricSpec:
     return replace(spec, decimals=2, percent=False, scale=None)
 
 
-def _scaled(metrics: Mapping[str, Metric], power: int) -> dict[str, Metric]:
-    """The same numbers in units of 10 to the minus ``power``."""
+def _scaled(metric: Metric, power: int = 4) -> Metric:
+    """The same number in units of 10 to the minus ``power``."""
 
     def times(number: float | None) -> float | None:
         return None if number is None else number * 10**power
 
-    return {
-        name: replace(metric, value=times(metric.value), low=times(metric.low), high=times(metric.high))
-        for name, metric in metrics.items()
-    }
+    return replace(metric, value=times(metric.value), low=times(metric.low), high=times(metric.high))
 
 
 # --- the public evaluator -------------------------------------------------------------------------
@@ -109,34 +108,51 @@ def _scaled(metrics: Mapping[str, Metric], power: int) -> dict[str, Metric]:
 
 @dataclass(slots=True)
 class _Clips:
-    """Presence, relation and parsimony of clips at every threshold, and the cluster of each."""
+    """A system's clips of one relation: the factors at every threshold, and the cluster of each clip."""
 
     clusters: list[str] = field(default_factory=list)
-    values: list[tuple[tuple[float, ...], ...]] = field(default_factory=list)
+    values: list[list[float]] = field(default_factory=list)
 
-    def metric(self, level: float, draws: int, seed: int) -> Metric:
-        if not self.values:
-            return Metric(None)
-        presence, relation, parsimony = np.array(self.values, dtype=np.float64).transpose(1, 0, 2)
-        value = float(product_of_means(presence, relation, parsimony))
-        low, high = self._interval(value, level, draws, seed) or (None, None)
-        return Metric(value, low, high, n=len(self.values))
-
-    def _interval(self, value: float, level: float, draws: int, seed: int) -> tuple[float, float] | None:
-        """Percentile bootstrap over clusters; where all agree, the Wilson bound at their number."""
-        flat = np.array(self.values, dtype=np.float64).reshape(len(self.values), -1)
+    def drawn(self, draws: int, rng: np.random.Generator) -> "_Drawn":
+        factors = np.array(self.values, dtype=np.float64)
         names = {name: index for index, name in enumerate(dict.fromkeys(self.clusters))}
-        totals = np.zeros((len(names), flat.shape[1] + 1))
-        np.add.at(totals, [names[name] for name in self.clusters], np.c_[flat, np.ones(len(flat))])
-        if len(totals) < 2:
-            return None
-        kinds, counts = resampling.kinds_of(totals)
-        if resampling.all_agree(_product, kinds, counts):
-            bound = wilson(value * len(totals), len(totals), level)
-            return bound.low, bound.high
-        drawn = resampling.resampled(_product, kinds, counts, draws, np.random.default_rng(seed))
-        low, high = resampling.percentiles(drawn, level)
-        return min(low, value), max(high, value)
+        totals = np.zeros((len(names), factors.shape[1] + 1))
+        np.add.at(totals, [names[name] for name in self.clusters], np.c_[factors, np.ones(len(factors))])
+        blocks: list[Floats] = []
+
+        def keep(resampled: Floats) -> Floats:
+            blocks.append(resampled)
+            return resampled[..., -1]
+
+        resampling.resampled(keep, *resampling.kinds_of(totals), draws, rng)
+        return _Drawn(factors, totals, np.concatenate(blocks))
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """The factors of clips (clips, 3 x thresholds), and their sums with the number of clips in the last
+    column: by cluster (clusters, columns), and of bootstrap samples of these (draws, columns)."""
+
+    factors: Floats
+    totals: Floats
+    samples: Floats
+
+
+def _amsr(relations: Sequence[_Drawn], level: float) -> Metric:
+    """Of one relation or of several, their clips pooled; clusters are drawn within each."""
+    if not relations:
+        return Metric(None)
+    factors = np.concatenate([one.factors for one in relations])
+    value = product_of_means(*np.split(factors, 3, axis=1))
+    totals = np.concatenate([one.totals for one in relations])
+    if len(totals) < 2:
+        return Metric(value, n=len(factors))
+    if resampling.all_agree(_product, *resampling.kinds_of(totals)):
+        bound = wilson(value * len(totals), len(totals), level)
+        return Metric(value, bound.low, bound.high, n=len(factors))
+    samples = np.sum([one.samples for one in relations], axis=0)
+    low, high = resampling.percentiles(_product(samples), level)
+    return Metric(value, min(low, value), max(high, value), n=len(factors))
 
 
 def _product(totals: Floats) -> Floats:
@@ -144,6 +160,19 @@ def _product(totals: Floats) -> Floats:
     means = totals[..., :-1] / totals[..., -1:]
     product: Floats = means.reshape(*means.shape[:-1], 3, -1).prod(axis=-2).mean(axis=-1)
     return product
+
+
+def _collected(rows: Iterable[ItemRow], thresholds: Sequence[float]) -> dict[tuple[str, str], _Clips]:
+    """The clips that have every number, by system and relation."""
+    clips: dict[tuple[str, str], _Clips] = {}
+    for row in rows:
+        found = [row.values.get(f"{name}@{t:g}") for name in _FACTORS for t in thresholds]
+        defined = [value for value in found if value is not None]
+        if row.status == SCORED and len(defined) == len(found):
+            its = clips.setdefault((row.system, row.stratum), _Clips())
+            its.clusters.append(row.cluster)
+            its.values.append(defined)
+    return clips
 
 
 def released(
@@ -163,27 +192,27 @@ def released(
         thresholds: Those that the clips were judged at.
         level, draws, seed: Of the percentile bootstrap over clusters.
     """
-    groups = {sub: main for main, strata in summary.measures.strata.items() for sub in strata}
-    kept: dict[tuple[str, str], _Clips] = {}
-    for row in rows:
-        found = [[row.values.get(f"{name}@{t:g}") for t in thresholds] for name in _FACTORS]
-        known = tuple(tuple(v for v in values if v is not None) for values in found)
-        if row.status != SCORED or any(len(values) < len(thresholds) for values in known):
-            continue
-        for part in dict.fromkeys((row.stratum, groups[row.stratum], relation_tables.ALL)):
-            clips = kept.setdefault((row.system, part), _Clips())
-            clips.clusters.append(row.cluster)
-            clips.values.append(known)
-
-    measures = summary.measures
+    measures, clips = summary.measures, _collected(rows, thresholds)
+    strata = [name for group in measures.strata.values() for name in group]
+    within = {name: [name] for name in strata} | dict(measures.strata) | {relation_tables.ALL: strata}
+    reached = {name for owner, name in clips if owner == measures.ceiling}
+    known: dict[tuple[str, str], Metric] = {}
+    for system in (row.system for row in summary.rows):
+        drawn = {
+            # another draw for each relation, the same for every system
+            name: clips[system, name].drawn(draws, np.random.default_rng([seed, index]))
+            for index, name in enumerate(strata)
+            # what the listener can reach has to be known
+            if (system, name) in clips and (name in reached or system == measures.oracle)
+        }
+        for part, names in within.items():
+            metric = _amsr([drawn[name] for name in names if name in drawn], level)
+            if part in _IMPOSSIBLE:
+                metric = replace(metric, low=None, high=None)  # nothing is left to chance
+            known[system, part] = _scaled(metric)
 
     def find(row: SystemRow, part: str) -> Metric:
-        if row.system != measures.oracle and (measures.ceiling, part) not in kept:
-            return Metric(None)  # what the listener can reach here is not known
-        metric = kept.get((row.system, part), _Clips()).metric(level, draws, seed)
-        if part in _IMPOSSIBLE:
-            metric = replace(metric, low=None, high=None)  # nothing is left to chance
-        return _scaled({part: metric}, 4)[part]
+        return known[row.system, part]
 
     spec = MetricSpec("amsr", "AMSR", "", decimals=2, scale=None)
     plain = replace(options, decimals=None, percent=False)
