@@ -119,7 +119,8 @@ def _make(family: str, bank: str, out: Path, how: Mapping[str, Any]) -> None:
     for note in made.notes:
         typer.echo(f"- {note}")
     kept = f", {made.kept:,} were there" if made.kept else ""
-    typer.echo(f"{out}: {made.made:,} clips made{kept}. Read {out / 'README.md'} before you pass them on.")
+    what = {"order": "clips", "edit": "edits"}[family]
+    typer.echo(f"{out}: {made.made:,} {what} made{kept}. Read {out / 'README.md'} before you pass them on.")
     typer.echo(f"Judge them: earwitness judge {family} {out} -o run")
 
 
