@@ -49,6 +49,7 @@ CLIPS = Path(__file__).resolve().parents[2] / "shared" / "data" / "clips"
 ANCHORS = ("oracle", "reference", "shuffled", "silence")
 SKILLS = {"skilled": 0.9, "middling": 0.6, "poor": 0.3}
 TRIES = 20
+SIZES = (10, 20, 30, 40, 60, 80, 120, 160, 240, 360, 480)
 
 
 def faults(expected: Expected, other: str) -> dict[str, tuple[Expected, str]]:
@@ -175,7 +176,7 @@ def show_truth(made: Mapping[str, Sequence[Clip]]) -> None:
 # --- through the listener -------------------------------------------------------------------------------
 
 
-def show_heard(result: Result) -> None:
+def show_heard(result: Result, prompts: int) -> None:
     """The report's own numbers by main relation, then by relation; and whether neighbours are apart."""
     parts = {row.system: row.parts for row in result.summary.rows}
     values = item_values(result)
@@ -183,11 +184,8 @@ def show_heard(result: Result) -> None:
         found = {system: parts[system][name]["relation"] for system in (*SKILLS, *ANCHORS)}
         means = [found[system].value or 0.0 for system in SKILLS]
         order = "planted order" if means == sorted(means, reverse=True) else "OTHER ORDER"
-        gaps = [apart(values[better], values[worse], subs) for better, worse in pairwise(SKILLS)]
         cells = "  ".join(f"{system} {shown(found[system])}" for system in SKILLS)
-        print(
-            f"{name:17s} {found['reference'].n:4d}  {cells}  {order}, gaps apart: {sum(gaps)} of {len(gaps)}"
-        )
+        print(f"{name:17s} {found['reference'].n:4d}  {cells}  {order}, {enough(values, subs, prompts)}")
         print(f"{'':24s}{', '.join(f'{system} {shown(found[system])}' for system in ANCHORS)}")
 
 
@@ -209,11 +207,24 @@ def item_values(result: Result) -> dict[str, dict[str, float]]:
     return found
 
 
-def apart(better: Mapping[str, float], worse: Mapping[str, float], subs: Sequence[str]) -> bool:
-    keys = sorted(key for key in better.keys() & worse.keys() if key.rpartition("-")[0] in subs)
+def apart(better: Mapping[str, float], worse: Mapping[str, float], subs: Sequence[str], n: int) -> bool:
+    """Whether one system is above the other on the first ``n`` prompts of some relations."""
+    keys = sorted(better.keys() & worse.keys() & {f"{sub}-{i:05d}" for sub in subs for i in range(n)})
+    strata = [key.rpartition("-")[0] for key in keys]
     first, second = (np.array([values[key] for key in keys]) for values in (better, worse))
-    paired = paired_difference(first, second, keys, [key.rpartition("-")[0] for key in keys])
+    paired = paired_difference(first, second, keys, strata) if keys else None
     return paired is not None and paired.low > 0
+
+
+def enough(values: Mapping[str, Mapping[str, float]], subs: Sequence[str], prompts: int) -> str:
+    """With how many prompts of each of these relations all neighbours are apart, from there on."""
+    found = ""
+    for n in [n for n in SIZES if n < prompts] + [prompts]:
+        if not all(apart(values[one], values[other], subs, n) for one, other in pairwise(SKILLS)):
+            found = ""
+        elif not found:
+            found = f"apart from {n} prompts a relation on"
+    return found or f"not apart with {prompts} prompts a relation"
 
 
 # --- all of it ------------------------------------------------------------------------------------------
@@ -260,7 +271,7 @@ def run(folder: Path, given: argparse.Namespace) -> None:
     result = bench.score_ritta(folder / "data", outputs, run=folder / "run", listener="yamnet")
     assert isinstance(result, Result)
     print(f"\n(b) through the listener, {len(known)} classes of the bank: relation correctness (mARel)")
-    show_heard(result)
+    show_heard(result, given.prompts)
 
 
 if __name__ == "__main__":
