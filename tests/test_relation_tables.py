@@ -32,6 +32,7 @@ from earwitness.report.tables import TableOptions
 from earwitness.scores.relations import MAIN, RELATIONS
 from earwitness.scores.ritta import KINDS
 from earwitness.scores.ritta_released import product_of_means
+from earwitness.stats.intervals import cluster_interval
 from earwitness.tasks import ritta_sources
 from earwitness.tasks.rows import ItemRow, Metric
 from earwitness.tasks.task import Hearer
@@ -313,6 +314,21 @@ def test_the_released_score_is_a_product_of_means_in_the_papers_unit():
     assert released(clips())[1] == lines
 
 
+def test_its_interval_is_that_of_the_one_factor_that_varies():
+    rows = [
+        replace(row, values={**row.values, **dict.fromkeys(row.values, 1.0), "parsimony@0.5": k % 3 / 2,
+                             "parsimony@0.6": k % 3 / 2})
+        for k, row in enumerate(clips(n=30))
+    ]  # fmt: skip
+    own = [row for row in rows if (row.system, row.stratum) == ("AUDIT", "after")]
+    usual = cluster_interval([row.values["parsimony@0.5"] for row in own], [row.cluster for row in own])
+    value, low, high = (
+        float(number) / 10_000 for number in re.findall(r"[\d.]+", released(rows)[1]["after"][2])
+    )
+    assert value == 0.5
+    assert (low, high) == (pytest.approx(usual.low, abs=0.03), pytest.approx(usual.high, abs=0.03))
+
+
 def test_the_released_score_leaves_out_what_it_cannot_know():
     rows = clips(n=4)
     gone = replace(rows[0], values={**rows[0].values, "relation@0.6": None})
@@ -420,6 +436,12 @@ def test_the_protocol_states_data_definitions_and_bounds(scoring, words):
     ):  # fmt: skip
         assert said in text
     assert "None" not in text
+
+
+def test_prompts_are_those_of_the_system_that_has_most():
+    found = ritta()
+    few = replace(found, rows=(system("AUDIT", 0.8, n=5), replace(found.rows[1], parts={}), *found.rows[2:]))
+    assert "has 7,920 prompts" in protocol.paragraph(few, {})
 
 
 # A whole report
