@@ -8,7 +8,7 @@ mirror the command line; they are loaded when first used.
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 __all__ = [
     "LlmOptions",
     "Options",

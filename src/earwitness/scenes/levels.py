@@ -4,10 +4,10 @@ Conventions
 -----------
 ``lufs`` is the gated loudness of ITU-R BS.1770-4 of a mono sound, by pyloudnorm with the weighting filters
 that De Man derived (they are the standard's at 48 kHz): a full-scale sine of 997 Hz has -3.01. It is
-measured after scaling the sound to a peak of 1 and corrected back, so that the
-gate (-70 LUFS) does not depend on how quietly a sound was recorded and gains add exactly. A sound shorter
-than one block of 0.4 s has no block: its level is the K-weighted mean square over the whole sound, without
-blocks or gate, on the same scale (-0.691 + 10 lg).
+measured after scaling the sound to a peak of 1 and corrected back, so that the gate (-70 LUFS) does not
+depend on how quietly a sound was recorded and gains add exactly. A sound shorter than one block of 0.4 s has
+no block: its level is the K-weighted mean square over the whole sound, without blocks or gate, on the same
+scale (-0.691 + 10 lg).
 ``rms`` is the RMS level in dBFS: a full-scale sine has -3.01.
 Silence has no level.
 """
@@ -17,7 +17,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import pyloudnorm
 from numpy.typing import NDArray
 
 from earwitness import audio
@@ -65,4 +64,6 @@ def _loudness(samples: NDArray[np.float64], rate_hz: int) -> float:
 
 @lru_cache(maxsize=8)
 def _meter(rate_hz: int) -> Any:
+    import pyloudnorm  # takes longer than all else that a worker needs, and workers measure nothing
+
     return pyloudnorm.Meter(rate_hz, filter_class="DeMan", block_size=BLOCK_S)

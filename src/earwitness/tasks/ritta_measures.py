@@ -76,7 +76,7 @@ def measures(hearer: Hearer) -> Measures:
     """
     chosen = rules(hearer.scoring)
     each = "mean over the thresholds " + ", ".join(f"{t:g}" for t in chosen.thresholds)
-    order = ("msr", "relation", "presence", "parsimony")
+    order = ("msr", "presence", "relation", "parsimony")
     specs = [MetricSpec(name, _TITLES[name], f"{_MEANINGS[name]}, {each}") for name in order]
     specs += _MORE if hearer.detector else (*_MORE, *_OF_JUDGES)
     specs += [
