@@ -5,9 +5,9 @@ Conventions
 One table a metric: the strata down, each below the group it belongs to, and the whole run last; the systems
 across, best first, then the ceilings (what the reference and the truth itself reach), then the floors (what
 comes of no work). So no number is read without what could have been reached in its place. A group of one
-stratum is that stratum, and has one line. ``n`` is how many clips a value rests on, but for the oracle's, which
-are always all; where systems differ in it, it is a range, and ``relations.csv`` has the number of each. A value
-that does not exist is ``--``.
+stratum is that stratum, and has one line. ``n`` is how many clips a value rests on, but for the oracle's,
+which are always all; where systems differ in it, it is a range, and ``relations.csv`` has the number of each.
+A value that does not exist is ``--``.
 """
 
 import io
@@ -116,7 +116,8 @@ def sheet(
     lines = []
     for part in parts(summary.measures):
         metrics = [find(row, part.name) if find else metric_of(row, part.name, spec.name) for row in systems]
-        heard = [m.n for m, row in zip(metrics, systems, strict=True) if row.system != summary.measures.oracle]
+        pairs = list(zip(systems, metrics, strict=True))
+        heard = [metric.n for row, metric in pairs if row.system != summary.measures.oracle]
         counts = heard or [metric.n for metric in metrics]
         cells = tuple(tables.written(metrics, contest, spec, options))
         lines.append(Line(part, min(counts), max(counts), cells))
