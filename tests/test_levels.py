@@ -89,3 +89,19 @@ def test_a_sound_below_hearing_and_an_unknown_measure_are_refused():
         levels.level_db(faded, RATE, "lufs")
     with pytest.raises(ValueError, match="lufs, rms"):
         levels.level_db(drift, RATE, "peak")
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 999),
+    rate_hz=st.sampled_from([8_000, 16_000, 22_050, 44_100, 48_000]),
+    seconds=st.floats(0.4, 6.0),
+    pauses=st.booleans(),
+)
+def test_blocks_and_gates_are_pyloudnorms(seed, rate_hz, seconds, pauses):
+    samples = np.random.default_rng(seed).normal(0, 0.1, int(np.ceil(seconds * rate_hz)))
+    if pauses:
+        samples *= np.abs(np.sin(np.arange(len(samples)) / rate_hz * 2)) ** 8
+    samples /= np.abs(samples).max()
+    theirs = pyloudnorm.Meter(rate_hz, filter_class="DeMan").integrated_loudness(samples)
+    assert levels.level_db(samples, rate_hz, "lufs") == pytest.approx(theirs, abs=1e-9)

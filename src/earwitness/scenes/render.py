@@ -73,14 +73,17 @@ def settled(scene: Scene, bank: Bank) -> Scene:
     Raises:
         UserError: If the bank lacks a sound, or an event would be lost below one step of 16 bits, naming it.
     """
-    total = np.zeros(scene.samples)
-    peaks = []
-    for sound in scene.sounds:
-        part = _sound(sound, scene.rate_hz, bank) * _factor(sound.gain_db)
-        total[sound.onset : sound.end] += part
-        peaks.append(_peak(part))
-    rounding = len(peaks) / 2 / _STEPS  # each stem is off by up to half a step
-    limits = ((_peak(total), PEAK - rounding), *((peak, 1 - 2 / _STEPS) for peak in peaks))
+    parts = [_sound(sound, scene.rate_hz, bank) for sound in scene.sounds]
+    gains = [_factor(sound.gain_db) for sound in scene.sounds]
+    peaks = [_peak(part) * gain for part, gain in zip(parts, gains, strict=True)]
+    highest = PEAK - len(peaks) / 2 / _STEPS  # each stem is off by up to half a step
+    top = sum(peaks)
+    if top > highest:  # then it matters where they lie
+        total = np.zeros(scene.samples)
+        for sound, part, gain in zip(scene.sounds, parts, gains, strict=True):
+            total[sound.onset : sound.end] += part * gain
+        top = _peak(total)
+    limits = ((top, highest), *((peak, 1 - 2 / _STEPS) for peak in peaks))
     factor = min((limit / peak for peak, limit in limits if peak > limit), default=1.0)
     for sound, peak in zip(scene.events, peaks, strict=False):
         if peak * factor * _STEPS < 1:
