@@ -4,6 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("untimed", deadline=None)  # how long a machine takes proves nothing
+settings.load_profile("untimed")
 
 
 def data_folder() -> Path:
