@@ -383,7 +383,7 @@ def test_silent_clips_meet_not_in_vain_and_this_is_told(world: World, tmp_path: 
 def test_rows_hold_what_a_reader_needs(ran: Ran, world: World) -> None:
     rows, _ = rows_of(ran.folder)
     for row in rows:
-        assert row.texts["Relation"] == row.stratum
+        assert row.texts["Sub-relation"] == row.stratum
         assert row.cluster == " ".join(row.caption.casefold().split())
         phrases = [CLASSES[label].phrase for label in wanted_labels(world, row.sample_id)]
         no = "no " if row.stratum == "not" else ""

@@ -135,6 +135,8 @@ def _notes(stock: Stock) -> Iterator[str]:
         yield f"Cut shorter, as no slice would have fitted twice: {', '.join(stock.shortened)}."
     if stock.missing:
         yield f"Left out, as the bank has no slice of them: {', '.join(stock.missing)}."
+    for name, why in stock.refused.items():
+        yield f"{name} is left out: {why}."
     reasons = Counter[str]()
     for counts in stock.left_out.values():
         reasons.update(counts)

@@ -1,5 +1,6 @@
 """``items.csv``: one row an item with its verdict, reason and every number, for the user's own analysis."""
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -52,7 +53,7 @@ def extra_columns(row: ItemRow) -> list[str]:
 
 def _extra(row: ItemRow) -> dict[str, str]:
     source = {"source_audio": row.source.audio} if row.source else {}
-    texts = {heading.lower().replace(" ", "_"): text for heading, text in row.texts.items()}
+    texts = {re.sub(r"\W+", "_", heading.lower()): text for heading, text in row.texts.items()}
     return source | texts | ({"tags": "; ".join(row.tags)} if row.tags else {})
 
 

@@ -160,7 +160,7 @@ def _cut(source: Source, rule: _Rule) -> list[Slice] | _Nothing:
         cause = fault.__cause__
         if isinstance(cause, UnusableAudio) and cause.reason == "too_short":
             return too_short
-        return _Nothing("not decodable", fault.message)
+        return _Nothing("not decodable", fault.message.removeprefix(f"{source.path} "))
     samples = np.abs(clip.samples)
     top = float(samples.max(initial=0.0))
     if audio.CANCELLED in clip.warnings:
@@ -220,7 +220,11 @@ def _checked(
         for label in empty:
             counts = ", ".join(f"{count} {reason}" for reason, count in left_out[label].items())
             faults.append(f"{label!r} gives no slice ({counts})")
-        raise InputFaults("The bank", faults, "Add longer clips of these labels, or leave the labels out.")
+        raise InputFaults(
+            "The bank",
+            faults,
+            "Add clips of these labels that can be heard and last long enough, or leave the labels out.",
+        )
     return {
         label: tuple(sorted(found, key=lambda piece: (piece.pcm_hash, piece.start)))
         for label, found in slices.items()

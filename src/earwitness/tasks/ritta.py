@@ -137,7 +137,7 @@ def _base(stored: StoredItem, asked: Wanted) -> dict[str, Any]:
         "cluster": " ".join(item.caption.casefold().split()),
         "stratum": relation,
         "asked": tuple(_asked(asked.expected)),
-        "texts": {"Relation": relation},
+        "texts": {"Sub-relation": relation},
         "warnings": (*stored.facts.get("warnings", ()), *_length(stored.facts.get("duration_s"), asked)),
     }
 

@@ -80,6 +80,8 @@ def clips(stock: Stock) -> str:
         parts.append("Cut shorter, as no slice would have fitted twice: " + names(stock.shortened) + ".")
     if stock.missing:
         parts.append("Left out, as the bank has no slice of them: " + names(stock.missing) + ".")
+    if stock.refused:
+        parts.append("Refused:\n\n" + listed(f"`{name}`: {why}" for name, why in stock.refused.items()))
     if stock.left_out:
         parts.append(
             "Clips without a slice:\n\n"

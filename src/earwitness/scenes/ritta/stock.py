@@ -38,6 +38,7 @@ class Stock:
         shortened: Classes cut into shorter slices than others, as none of theirs would have fitted twice.
         unused: Labels of the bank that stand for none of the classes.
         left_out: Class -> reason -> how many clips gave no slice.
+        refused: Name of each clip that nobody could hear -> why.
     """
 
     bank: Bank
@@ -51,6 +52,7 @@ class Stock:
     shortened: tuple[str, ...]
     unused: tuple[str, ...]
     left_out: Mapping[str, Mapping[str, int]]
+    refused: Mapping[str, str]
 
     @property
     def groups(self) -> Groups:
@@ -150,6 +152,7 @@ def stock(
         shortened=tuple(again.slices),
         unused=tuple(label for label in bank.sources if label not in names),
         left_out={**whole.left_out, **again.left_out},
+        refused=whole.refused,
     )
 
 
