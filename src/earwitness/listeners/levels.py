@@ -2,7 +2,8 @@
 
 Conventions: the clip is mixed to mono (mean of its channels) and not resampled. Frame k covers
 ``k FRAME_S`` to ``(k + 1) FRAME_S``, to the nearest sample; the last may be shorter. Levels are RMS in dBFS
-(0 = a full-scale square wave), to a hundredth of a dB; digital silence has none.
+(0 = a full-scale square wave), to a hundredth of a dB; digital silence has none. Frames are short, so that
+what is made of them (see scores.frame_levels) hardly depends on where a sound falls on them.
 """
 
 import math
@@ -12,7 +13,7 @@ import numpy as np
 
 from earwitness import audio
 
-FRAME_S = 0.05
+FRAME_S = 0.01
 
 
 def measured(clip: audio.Clip) -> dict[str, Any]:

@@ -3,22 +3,24 @@
 Conventions
 -----------
 Frames follow one another from the start of the clip, ``frame_s`` seconds each; their level is the mean power
-in dBFS, ``-inf`` for digital silence. A frame that an event covers in part counts with the share covered.
+in dBFS, ``-inf`` for digital silence.
 
-:meth:`FrameLevels.level_db` asks how loud a sound is while it sounds: the mean power over the event's active
-frames, less the power of what lies under it.
+:meth:`FrameLevels.level_db` asks how loud a sound is while it sounds: with p the power of the event's frames
+less that of the background, smoothed over :data:`SMOOTH_S`, it is the power-weighted mean, sum p^2 / sum p.
+No frame is chosen as sounding, so pauses, soft tails and a listener's generous onsets and offsets weigh next
+to nothing, and a far copy of a sound is weighed as a near one. The smoothing makes the level independent of
+where a sound falls on the frames: a hit of 5 ms that straddles two frames of 10 ms has half the power in
+each, and without smoothing would be up to 3 dB softer.
 
-- Only frames without another event count; where others overlap the event and leave less than
-  :data:`LEAST_FREE_S` of it, the level is not measurable.
-- The background is the :data:`BACKGROUND_QUANTILE` of the power of the frames that no event touches and that
-  lie at most :data:`NEAR_S` from the event; without such a frame nothing is subtracted.
-- A frame is active if its level is at least :data:`ABOVE_BACKGROUND_DB` above the background and at most
-  :data:`BELOW_LOUDEST_DB` below the event's loudest frame. Relative to the event itself, so that a far copy
-  of a sound is measured over the same frames as a near one, and that pauses and a listener's generous
-  onsets and offsets dilute neither.
+- A frame that the event touches counts whole. What other events touch is left out, there and in the
+  smoothing; where that leaves less than :data:`LEAST_FREE_S` of the event, its level is not measurable.
+- The background is the :data:`BACKGROUND_QUANTILE` of the smoothed power of the frames that no event touches
+  and that lie at most :data:`NEAR_S` from the event; without such a frame nothing is subtracted. A low
+  quantile, as sounds that nobody heard may lie there.
 
 :meth:`FrameLevels.energy_db` is RiTTA's loudness, the L2 norm of the samples in dB: it grows with duration
-and holds everything that sounds during the event.
+and holds everything that sounds during the event. A frame that the event covers in part counts with the
+share covered.
 """
 
 import math
@@ -33,8 +35,8 @@ from earwitness.events import EPSILON_S, Event
 LEAST_FREE_S = 0.2
 BACKGROUND_QUANTILE = 0.1
 NEAR_S = 2.0
-ABOVE_BACKGROUND_DB = 3.0
-BELOW_LOUDEST_DB = 20.0
+SMOOTH_S = 0.2
+"""Width of the raised cosine; frames as long as it or longer are not smoothed."""
 
 
 class Levels(Protocol):
@@ -69,9 +71,10 @@ class FrameLevels:
         self.frame_s = frame_s
         self._power: NDArray[np.float64] = 10.0 ** (levels / 10.0)
         self._starts = np.arange(len(levels)) * frame_s
+        self._window = np.hanning(3 + 2 * int(SMOOTH_S / (2 * frame_s) + EPSILON_S))[1:-1]
 
     def level_db(self, event: Event, others: Sequence[Event]) -> float | None:
-        """Mean power while the event sounds, less that of its background, in dBFS.
+        """Power-weighted mean of the power while the event sounds, less that of its background, in dBFS.
 
         Args:
             event: The event.
@@ -85,18 +88,16 @@ class FrameLevels:
         for other in others:
             taken |= self._shares(other) > 0
         shares = self._shares(event)
-        free = np.where(taken, 0.0, shares)
+        own = (shares > 0) & ~taken
         overlapped = bool((taken & (shares > 0)).any())
-        if not free.any() or (overlapped and free.sum() * self.frame_s < LEAST_FREE_S - EPSILON_S):
+        if overlapped and shares[own].sum() * self.frame_s < LEAST_FREE_S - EPSILON_S:
             return None
-        background = self._background(event, taken | (shares > 0))
-        loudest = self._power[free > 0].max()
-        least = max(background * 10 ** (ABOVE_BACKGROUND_DB / 10), loudest * 10 ** (-BELOW_LOUDEST_DB / 10))
-        active = np.where(self._power >= least, free, 0.0)
-        if loudest == 0.0 or not active.any():
+        above = np.where(own, self._power - self._background(event, taken | own), 0.0)
+        around = len(self._window)  # beyond the clip is silence, so that its edges are as any others
+        smooth = self._smoothed(np.pad(above, around), np.pad(~taken, around, constant_values=True)).clip(0.0)
+        if not smooth.any():
             return None
-        mean = float((active * self._power).sum() / active.sum())
-        return 10.0 * math.log10(mean - background)
+        return 10.0 * math.log10(float((smooth**2).sum() / smooth.sum()))
 
     def energy_db(self, event: Event) -> float | None:
         """Energy over the event's extent, nothing left out or subtracted; None if it is silent."""
@@ -113,8 +114,21 @@ class FrameLevels:
         near = (self._starts + self.frame_s > event.onset_s - NEAR_S) & (
             self._starts < event.offset_s + NEAR_S
         )
-        quiet = self._power[near & ~touched]
-        return float(np.quantile(quiet, BACKGROUND_QUANTILE)) if len(quiet) else 0.0
+        quiet = near & ~touched
+        return (
+            float(np.quantile(self._smoothed(self._power, quiet), BACKGROUND_QUANTILE))
+            if quiet.any()
+            else 0.0
+        )
+
+    def _smoothed(self, values: NDArray[np.float64], counted: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Weighted mean of the counted values within the window, at every counted one."""
+        half = len(self._window) // 2
+        sums, weights = (
+            np.convolve(each, self._window)[half : half + len(values)][counted]
+            for each in (np.where(counted, values, 0.0), counted.astype(np.float64))
+        )
+        return np.asarray(sums / weights)
 
 
 class TrueLevels:
