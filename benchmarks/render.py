@@ -120,9 +120,10 @@ class Ours:
         if key not in self.pieces:
             source = self.by_path[path]
             sound = decoded(source, RATE_HZ)
-            piece = sound.samples[start : start + length] * slices.ramps(length, fade)
-            level_lufs = levels.level_db(piece, RATE_HZ, "lufs")
-            self.pieces[key] = Slice(source, sound.pcm_hash, start, length, level_lufs, fade)
+            piece = sound.samples[start : start + length]
+            level_lufs = levels.level_db(piece * slices.ramps(length, fade), RATE_HZ, "lufs")
+            pause = slices.longest_pause(piece)
+            self.pieces[key] = Slice(source, sound.pcm_hash, start, length, level_lufs, fade, pause)
         return self.pieces[key]
 
     def placed(

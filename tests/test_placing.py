@@ -20,7 +20,7 @@ RATE = 16_000
 
 
 def piece(length, name="a.wav"):
-    return Slice(Source("dog", "r1", name=name), "abc", 30, length, -31.5, 160)
+    return Slice(Source("dog", "r1", name=name), "abc", 30, length, -31.5, 160, 0)
 
 
 def evenly(drawn, possible, draws):

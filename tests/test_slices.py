@@ -219,6 +219,22 @@ def test_the_shared_clips_give_slices_of_every_class(shared_data):
     assert {int(seconds) for seconds in lengths} >= {1, 2, 3, 4}
 
 
+def test_a_slice_keeps_its_longest_pause(tmp_path):
+    soft = noise(0.7, 3, gain=0.012)  # 28 dB below the peak: audible, and yet a pause
+    put(tmp_path, "dog/a.wav", noise(0.5, 1), quiet(0.3), noise(0.5, 2), soft, noise(0.5, 4))
+    put(tmp_path, "cat/a.wav", noise(2, 5))
+    found = cut(Bank.open(tmp_path), longest_s=3, seed=1).slices
+    assert max(piece.pause for piece in found["cat"]) < 0.01 * RATE
+    assert slices.longest_pause(np.concatenate([noise(0.5, 1), quiet(0.3), soft])) == pytest.approx(
+        RATE, abs=200
+    )
+    for one in found["dog"]:
+        sound = decoded(one.source, RATE).samples[one.start : one.start + one.length]
+        runs = np.split(sound, np.flatnonzero(np.abs(sound) > np.abs(sound).max() * 10 ** (-26 / 20)))
+        assert one.pause == max(len(runs[0]), *(len(run) - 1 for run in runs[1:]))
+    assert max(piece.pause for piece in found["dog"]) > 0.25 * RATE
+
+
 def test_ramps_are_straight_and_meet_in_the_middle():
     assert slices.ramps(6, 3).tolist() == [0.25, 0.5, 0.75, 0.75, 0.5, 0.25]
     assert slices.ramps(3, 0).tolist() == [1, 1, 1]

@@ -183,9 +183,10 @@ def shortened(piece: Slice, length: int, rate_hz: int, measure: str) -> Slice:
     if length == piece.length:
         return piece
     sound = decoded(piece.source, rate_hz).samples[piece.start : piece.start + length]
+    pause = slices.longest_pause(sound)
     faded = sound * slices.ramps(length, piece.fade)
     measured = levels.level_db(faded, rate_hz, measure)
-    return Slice(piece.source, piece.pcm_hash, piece.start, length, measured, piece.fade)
+    return Slice(piece.source, piece.pcm_hash, piece.start, length, measured, piece.fade, pause)
 
 
 def sentence(phrases: list[str]) -> str:

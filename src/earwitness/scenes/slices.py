@@ -29,6 +29,8 @@ from earwitness.scenes.bank import Bank, Source, decoded
 log = logging.getLogger(__name__)
 
 AUDIBLE_DB = 40.0
+PAUSE_DB = 26.0
+"""What stays that far below a slice's peak is a pause: a listener may hear nothing there."""
 
 _SILENT_PEAK = 1e-4  # -80 dBFS, below which audio.read calls a clip silent
 
@@ -42,6 +44,7 @@ class Slice:
         start, length: Samples of the source, mono at the scene's rate.
         level_db: Level of the piece, faded as it will be, before any gain.
         fade: Samples of the ramps at its ends.
+        pause: Samples of its longest pause, see :func:`longest_pause`.
     """
 
     source: Source
@@ -50,6 +53,7 @@ class Slice:
     length: int
     level_db: float
     fade: int
+    pause: int
 
 
 Slices = Mapping[str, tuple[Slice, ...]]
@@ -178,7 +182,8 @@ def _cut(source: Source, rule: _Rule) -> list[Slice] | _Nothing:
             level = levels.level_db(sound, rule.rate_hz, rule.measure)
         except ValueError as fault:
             return _Nothing("without a level", str(fault))
-        found.append(Slice(source, clip.pcm_hash, start, length, level, rule.fade))
+        pause = longest_pause(clip.samples[start : start + length])
+        found.append(Slice(source, clip.pcm_hash, start, length, level, rule.fade, pause))
     if not found:
         return _Nothing("in bursts too short and too far apart")
     return found
@@ -198,6 +203,13 @@ def _pieces(audible: NDArray[np.intp], rule: _Rule, rng: np.random.Generator) ->
             at = last + 1
         else:
             at = int(np.searchsorted(audible, start + rule.longest))
+
+
+def longest_pause(samples: NDArray[np.float32]) -> int:
+    """The longest run of samples (n,) that stay :data:`PAUSE_DB` below their peak, also at either end."""
+    size = np.abs(samples)
+    loud = np.flatnonzero(size > size.max(initial=0.0) * 10 ** (-PAUSE_DB / 20))
+    return int(np.diff(loud, prepend=-1, append=len(samples)).max()) - 1
 
 
 def ramps(length: int, fade: int) -> NDArray[np.float64]:

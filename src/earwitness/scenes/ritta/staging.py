@@ -5,8 +5,9 @@ Conventions
 - ``before`` and ``after``: one sound after the other, at least :data:`GAP_S` between them.
 - ``together``: the shorter sound lies wholly within the longer one, which begins at most
   :data:`TOGETHER_S` before it.
-- ``closefirst``, ``farfirst``, ``equaldist``: the same slice twice, at least :data:`SPATIAL_GAP_S` between
-  the copies. The level at 1 m is drawn, and a copy at d metres is 20 lg d dB below it (free field).
+- ``closefirst``, ``farfirst``, ``equaldist``: the same slice twice. The pause between the copies is the
+  longest (see :func:`spatial_gap`), as a listener tells two sounds apart by it. The level at 1 m is drawn,
+  and a copy at d metres is 20 lg d dB below it (free field).
 - ``count``, ``and``, ``or``, ``if_then_else``, ``not``: every sound begins anywhere; what overlaps adds.
 - Each other level is drawn evenly from :data:`LOUDEST_DB` down to :data:`QUIETEST_DB`.
 - A slice that does not fit is never drawn; none is moved or shortened.
@@ -33,10 +34,22 @@ from earwitness.scores.relations import SPATIAL
 REFERENCES = "references"
 """Role of the scene that holds the second alternative of ``or`` and ``if_then_else``."""
 
-GAP_S, SPATIAL_GAP_S, TOGETHER_S = 0.5, 1.0, 0.5
+GAP_S, SPATIAL_GAP_S, TOGETHER_S = 0.5, 1.5, 0.5
+LONGER_S = 0.5
+"""By how much the pause between two copies of a slice is longer than any within it."""
 QUIETEST_DB, LOUDEST_DB = -29.0, -19.0
 
 Chosen = tuple[list[Slice], list[int]]
+
+
+def spatial_gap(piece: Slice, rate_hz: int) -> int:
+    """Least samples between two copies of a slice: :data:`SPATIAL_GAP_S`, or more if it holds long pauses."""
+    return max(round(SPATIAL_GAP_S * rate_hz), piece.pause + round(LONGER_S * rate_hz))
+
+
+def fits_twice(piece: Slice, samples: int, rate_hz: int) -> bool:
+    """Whether two copies of a slice and the gap between them fit into so many samples."""
+    return 2 * piece.length + spatial_gap(piece, rate_hz) <= samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +58,8 @@ class Stage:
 
     Attributes:
         bank: What the scenes are rendered from.
-        slices: By class; one of each at least fits twice, so that any two fit one after the other.
+        slices: By class; one of each at least fits twice (see :func:`fits_twice`), so that any two classes
+            fit one after the other.
         samples: Length of a scene.
         measure: Of levels, see :mod:`earwitness.scenes.levels`.
         ambience: What may lie under a scene, each at its level; empty for nothing.
@@ -123,10 +137,10 @@ class Stage:
         return pieces, placing.apart(rng, lengths, self.samples, gap, self.rate_hz)
 
     def _twice(self, pool: Sequence[Slice], rng: np.random.Generator) -> Chosen:
-        gap = self._n(SPATIAL_GAP_S)
-        pieces = 2 * placing.fitting(rng, [pool], (self.samples - gap) // 2, 0, self.rate_hz)
-        lengths = [piece.length for piece in pieces]
-        return pieces, placing.apart(rng, lengths, self.samples, gap, self.rate_hz)
+        fitting = [piece for piece in pool if fits_twice(piece, self.samples, self.rate_hz)]
+        piece = fitting[int(rng.integers(len(fitting)))]
+        gap = spatial_gap(piece, self.rate_hz)
+        return 2 * [piece], placing.apart(rng, 2 * [piece.length], self.samples, gap, self.rate_hz)
 
     def _at_once(self, pools: Sequence[Sequence[Slice]], rng: np.random.Generator) -> Chosen:
         pieces = self._each(pools, rng)

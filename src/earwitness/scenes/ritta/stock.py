@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,9 +14,16 @@ from earwitness.scenes import levels, placing, slices, splits
 from earwitness.scenes.bank import Bank
 from earwitness.scenes.ritta.classes import CLASSES, GROUPS, named
 from earwitness.scenes.ritta.deal import Groups
-from earwitness.scenes.ritta.staging import LOUDEST_DB, QUIETEST_DB, SPATIAL_GAP_S, Stage
+from earwitness.scenes.ritta.staging import (
+    LONGER_S,
+    LOUDEST_DB,
+    QUIETEST_DB,
+    SPATIAL_GAP_S,
+    Stage,
+    fits_twice,
+)
 from earwitness.scenes.scene import Placed
-from earwitness.scenes.slices import Slices
+from earwitness.scenes.slices import Slice, Slices
 
 AMBIENCE_DB = -50.0
 """Level of an ambience by default, 21 dB below the quietest sound at 1 m."""
@@ -104,7 +111,7 @@ def stock(
         progress: Called with clips cut and clips in all.
 
     Raises:
-        InputFaults: Listing every class that the bank lacks, or that gives no slice.
+        InputFaults: Listing every class that the bank lacks, that gives no slice, or none that fits twice.
         UserError: If there is no such split or measure, none of the classes is there, or a scene is too short
             for two sounds.
     """
@@ -135,25 +142,61 @@ def stock(
         slices.cut, rate_hz=rate_hz, shortest_s=SHORTEST_S, measure=measure, leave_out_empty=leave_out_missing
     )
     whole = cut(side.bank, longest_s=LONGEST_S, progress=progress)
-    limit = int(limit_s * rate_hz)
-    long = [label for label, found in whole.slices.items() if min(piece.length for piece in found) > limit]
-    again = cut(Bank({label: side.bank.sources[label] for label in long}), longest_s=limit / rate_hz)
-    found = {label: pieces for label, pieces in whole.slices.items() if label not in long}
-    found |= again.slices
+    samples = round(duration_s * rate_hz)
+    fitting, long = _parted(whole.slices, samples, rate_hz)
+    again = cut(
+        Bank({label: side.bank.sources[label] for label in long}), longest_s=int(limit_s * rate_hz) / rate_hz
+    )
+    shortened, paused = _parted(again.slices, samples, rate_hz)
+    if paused and not leave_out_missing:
+        raise _paused(paused, duration_s, rate_hz)
+    found = {**fitting, **shortened}
     return Stock(
         bank=side.bank,
         slices=found,
         split=split,
         rate_hz=rate_hz,
-        samples=round(duration_s * rate_hz),
+        samples=samples,
         measure=measure,
         shared=dict(side.shared),
         missing=tuple(name for name in CLASSES if name not in found),
-        shortened=tuple(again.slices),
+        shortened=tuple(shortened),
         unused=tuple(label for label in bank.sources if label not in names),
-        left_out={**whole.left_out, **again.left_out},
+        left_out={
+            **whole.left_out,
+            **again.left_out,
+            **{label: _unplaced(paused[label]) for label in paused},
+        },
         refused=whole.refused,
     )
+
+
+def _parted(found: Slices, samples: int, rate_hz: int) -> tuple[Slices, Slices]:
+    """The labels with a slice that fits twice, and those without."""
+    fits = {label for label, pieces in found.items() if any(fits_twice(p, samples, rate_hz) for p in pieces)}
+    with_one = {label: pieces for label, pieces in found.items() if label in fits}
+    return with_one, {label: pieces for label, pieces in found.items() if label not in fits}
+
+
+def _paused(paused: Slices, duration_s: float, rate_hz: int) -> InputFaults:
+    faults = []
+    for label, pieces in paused.items():
+        best = min(pieces, key=lambda piece: 2 * piece.length + piece.pause)
+        faults.append(
+            f"no slice of {label!r} fits twice into {duration_s:g} s: the best lasts "
+            f"{best.length / rate_hz:.1f} s, and with a pause of {best.pause / rate_hz:.1f} s within it the "
+            f"gap must be {best.pause / rate_hz + LONGER_S:.1f} s"
+        )
+    return InputFaults(
+        "The bank",
+        faults,
+        "Add clips of these classes with shorter pauses, make the scenes longer, or leave the classes out: "
+        f"{LEAVE_OUT}.",
+    )
+
+
+def _unplaced(pieces: Sequence[Slice]) -> Mapping[str, int]:
+    return {"with pauses too long to be placed twice": len({piece.source.name for piece in pieces})}
 
 
 def _also(name: str) -> str:
