@@ -1,5 +1,9 @@
 """Levels agree with BS.1770 and with pyloudnorm, exist for clicks, follow every gain, and refuse silence."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pyloudnorm
 import pytest
@@ -29,12 +33,39 @@ def test_a_full_scale_sine_reads_as_the_standard_says():
     assert levels.level_db(sine(5, gain=0.1), RATE, "lufs") == pytest.approx(-23.01, abs=0.05)
 
 
-def test_lufs_is_pyloudnorms_where_that_can_measure():
+@pytest.mark.parametrize("rate_hz", [4_000, 11_025, RATE, 44_100, 48_000])
+@pytest.mark.parametrize("seconds", [0.4, 0.449, 0.4501, 1.237, 3])
+def test_lufs_is_pyloudnorms_where_that_can_measure(seconds, rate_hz):
     rng = np.random.default_rng(3)
-    sound = rng.standard_normal(3 * RATE) * np.linspace(0, 1, 3 * RATE)
+    n = -int(-seconds * rate_hz // 1)
+    sound = rng.standard_normal(n) * np.linspace(0, 1, n)
     sound /= np.abs(sound).max()
-    theirs = pyloudnorm.Meter(RATE, filter_class="DeMan").integrated_loudness(sound)
-    assert levels.level_db(sound, RATE, "lufs") == pytest.approx(theirs, abs=1e-9)
+    theirs = pyloudnorm.Meter(rate_hz, filter_class="DeMan").integrated_loudness(sound)
+    assert levels.level_db(sound, rate_hz, "lufs") == pytest.approx(theirs, abs=1e-9)
+
+
+def test_a_level_has_the_same_bits_however_many_threads_there_are():
+    """A dot product over more than 10,000 samples is split among the threads of OpenBLAS."""
+    code = """
+import numpy as np
+from earwitness.scenes import levels
+for seed in range(6):
+    sound = np.random.default_rng(seed).uniform(-1, 1, [15_000, 70_000][seed % 2])
+    print(*(levels.level_db(sound, 44_100, measure).hex() for measure in levels.MEASURES))
+"""
+    threads = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | dict.fromkeys(threads, count),
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for count in ("1", "2")
+    ]
+    assert len(printed[0].split()) == 12
+    assert printed[0] == printed[1]
 
 
 @pytest.mark.parametrize("measure", levels.MEASURES)
