@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from earwitness import audio, tasks
 from earwitness import manifest as manifests
+from earwitness import tasks
 from earwitness.errors import UserError
 from earwitness.listeners import open_listener
 from earwitness.listeners.base import Listener
@@ -18,8 +18,7 @@ from earwitness.manifest.edits import read_edits
 from earwitness.manifest.folder import read_clips
 from earwitness.report.agreement import slug
 from earwitness.report.build import Options
-from earwitness.scenes import dataset
-from earwitness.scenes.recipe import MIX
+from earwitness.scenes import dataset, scene
 from earwitness.tasks import ritta_sources, settings
 from earwitness.tasks.edit_sources import with_baselines
 from earwitness.tasks.task import SEED, WAYS, Setup
@@ -218,11 +217,11 @@ class Request:
 
 def _silence(data: Path) -> Path:
     """A silent clip as long as those of a data set, kept in the cache: its name says all that is in it."""
-    first = min((data / MIX).glob("*.wav"), default=None)
+    first = min((data / dataset.SCENES).glob("*.json"), default=None)
     if first is None:
         return data  # there is nothing to score, as reading the data set will tell
-    like = audio.read(first)
-    path = cache_folder() / f"silence-{like.samples.shape[1]}-at-{like.rate_hz}.wav"
+    like = scene.read(first)
+    path = cache_folder() / f"silence-{like.samples}-at-{like.rate_hz}.wav"
     if not path.exists():
-        dataset.write_sound(path, np.zeros(like.samples.shape[1], np.float32), like.rate_hz)
+        dataset.write_sound(path, np.zeros(like.samples, np.float32), like.rate_hz)
     return path

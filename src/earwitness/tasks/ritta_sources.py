@@ -4,20 +4,24 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from earwitness.errors import InputFaults, UserError
+from earwitness import audio
+from earwitness.errors import InputFaults, UnusableAudio, UserError
 from earwitness.manifest import Item, Manifest, from_outputs
 from earwitness.manifest.table import listing, read_table
 from earwitness.scenes import scene
+from earwitness.scenes.dataset import METADATA, PROMPTS, SCENES
+from earwitness.scenes.making import NAME as MADE
+from earwitness.scenes.recipe import MIX
 from earwitness.scores.relations import Expected, from_json
 from earwitness.tasks.ritta_measures import BASELINES, ORACLE, REFERENCE, SHUFFLED, SILENCE
 from earwitness.tasks.ritta_wanted import truth_text, wanted, wanted_text
 
-METADATA, PROMPTS, MIXES, SCENES = "metadata.csv", "prompts.csv", "audio", "scenes"
-_COLUMNS = ("file_name", "prompt_id", "prompt", "relation", "expected")
+_COLUMNS = ("file_name", "prompt_id", "prompt", "relation", "expected", "pcm_hash")
 _MAKE = "Make the data set with: earwitness bench ritta make --bank FOLDER -o DATA"
 
 
@@ -31,6 +35,9 @@ class _Prompt:
     relation: str
     expected: str
     truth: str
+    pcm_hash: str
+    samples: int
+    rate_hz: int
     row: int
 
 
@@ -72,17 +79,18 @@ def manifest(
         notes += found.notes
     answered = {item.sample_id for item in items} if outputs else prompts.keys()
     if len(answered) < len(prompts):
+        # how many those are depends on the whole run, of which this may be a part: the summary counts them
         notes.append(
-            f"{len(answered)} of {len(prompts)} prompts have a clip of some system; the baselines have these"
+            f"the data set has {len(prompts)} prompts; baselines have those that some system has a clip of"
         )
     others = shuffled(
         [(one.prompt_id, one.caption, one.relation, one.expected) for one in prompts.values()], seed
     )
-    alone = [name for name in answered if others[name] is None]
+    alone = [name for name, other in others.items() if other is None]
     if alone:
         notes.append(
-            f"{SHUFFLED} has no clip for prompts that no other prompt of their relation differs from "
-            f"({len(alone)}): {listing(sorted(alone))}"
+            f"{SHUFFLED} has no clip for those of the data set's prompts that no other prompt of their "
+            f"relation differs from ({len(alone)}): {listing(sorted(alone))}"
         )
     for one in prompts.values():
         if one.prompt_id in answered:
@@ -102,7 +110,7 @@ def _item(one: _Prompt, system: str, audio: Path) -> Item:
 
 def _folder_of(data: Path, folder: Path) -> Path:
     """Where a system's clips lie: of the data set itself, its mixes alone."""
-    return data / MIXES if os.path.isdir(folder) and folder.resolve() == data.resolve() else folder
+    return data / MIX if os.path.isdir(folder) and folder.resolve() == data.resolve() else folder
 
 
 def _prompts(data: Path) -> dict[str, _Prompt]:
@@ -118,6 +126,8 @@ def _prompts(data: Path) -> dict[str, _Prompt]:
             "ceiling is not reported.",
             "Import the prompts again with a bank: earwitness bench ritta import --bank FOLDER -o DATA",
         )
+    if fault := _cut_short(data, len(rows)):
+        table.faults.append(fault)
     found: dict[str, _Prompt] = {}
     for row, cells in rows:
         prompt_id = cells["prompt_id"]
@@ -131,14 +141,40 @@ def _prompts(data: Path) -> dict[str, _Prompt]:
             table.faults.append(f"row {row}: {fault.message}")
         except ValueError as fault:
             table.faults.append(f"row {row}: {fault}")
+    with ThreadPoolExecutor() as pool:  # decoding and hashing leave the interpreter free
+        table.faults.extend(filter(None, pool.map(_altered, found.values())))
     table.raise_faults(f"Make the data set again where it was altered. {_MAKE}")
     return found
 
 
+def _cut_short(data: Path, rows: int) -> str:
+    """Says if there are fewer rows than the data set was made with; it may be known to no file."""
+    try:
+        made = json.loads((data / MADE).read_text(encoding="utf-8"))["prompts"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return ""
+    if made == rows:
+        return ""
+    return f"there are {rows} rows, but {MADE} says that the data set was made with {made} prompts"
+
+
+def _altered(one: _Prompt) -> str:
+    """Says if the mix is not the clip whose truth is known; empty if it is."""
+    try:
+        clip = audio.read(one.audio)
+    except UnusableAudio as fault:
+        return f"row {one.row}: {one.audio}: {fault.detail}"
+    if (clip.samples.shape[1], clip.rate_hz) != (one.samples, one.rate_hz):
+        return f"row {one.row}: {one.audio} is not as long as its scene, or of another rate"
+    if clip.pcm_hash != one.pcm_hash:
+        return f"row {one.row}: {one.audio} is not the sound that was made (pcm_hash {clip.pcm_hash[:12]}...)"
+    return ""
+
+
 def _prompt(data: Path, row: int, cells: Mapping[str, str]) -> _Prompt:
-    audio = data.absolute() / cells["file_name"]
-    if not os.path.isfile(audio):
-        raise ValueError(f"no such file: {audio}")
+    mix = data.absolute() / cells["file_name"]
+    if not os.path.isfile(mix):
+        raise ValueError(f"no such file: {mix}")
     file = data / SCENES / f"{cells['prompt_id']}.json"
     one = scene.read(file)
     expected = _expected(cells["expected"])
@@ -150,13 +186,27 @@ def _prompt(data: Path, row: int, cells: Mapping[str, str]) -> _Prompt:
         raise ValueError(f"{file} is the scene of another prompt: {one.prompt!r}")
     text = wanted_text(expected, one.duration_s)
     wanted(text)
-    return _Prompt(cells["prompt_id"], cells["prompt"], audio, expected.relation, text, truth_text(one), row)
+    return _Prompt(
+        prompt_id=cells["prompt_id"],
+        caption=cells["prompt"],
+        audio=mix,
+        relation=expected.relation,
+        expected=text,
+        truth=truth_text(one),
+        pcm_hash=cells["pcm_hash"],
+        samples=one.samples,
+        rate_hz=one.rate_hz,
+        row=row,
+    )
 
 
 def _expected(cell: str) -> Expected:
-    data = json.loads(cell)
+    try:
+        data = json.loads(cell)
+    except RecursionError:
+        data = None
     if not isinstance(data, dict):
-        raise ValueError(f"expected is not what a prompt asks for: {cell!r}")
+        raise ValueError(f"expected is not what a prompt asks for: {cell[:60]!r}")
     return from_json(data)
 
 
