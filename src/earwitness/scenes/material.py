@@ -196,7 +196,7 @@ def sentence(phrases: list[str]) -> str:
 
 
 def _known(label: str) -> SoundClass | None:
-    known = ritta.named(label)
+    known = ritta.computed(label)
     if known is None:
         return classes.builtin().get(classes.safe(label))
     return SoundClass(_builtin_names().get(known, known), ritta.CLASSES[known].phrase)
@@ -205,7 +205,7 @@ def _known(label: str) -> SoundClass | None:
 @cache
 def _builtin_names() -> Mapping[str, str]:
     """RiTTA's name of a class -> the built-in one for the same sound."""
-    return {known: name for name in classes.builtin() if (known := ritta.named(name)) is not None}
+    return {known: name for name in classes.builtin() if (known := ritta.computed(name)) is not None}
 
 
 def _digest(found: Slices) -> str:

@@ -3,7 +3,8 @@
 ``classes.tsv`` has one row a class, in the order of the published label numbers. A label of a bank is taken
 for a class if it is its name, its published spelling or one of its aliases: what ESC-50, AudioSet, FSD50K,
 UrbanSound8K and the built-in bank call that sound. Which AudioSet labels a class has is decided in one place
-only, :func:`earwitness.labels.find`; a paper shredder has none.
+only, :func:`earwitness.labels.find`; a paper shredder has none. A phrase names a sound, not what makes it, so
+that it can stand wherever a prompt names one.
 """
 
 import re
@@ -83,3 +84,8 @@ def named(label: str) -> str | None:
     Case makes no difference, nor whether words are joined by spaces, underscores, hyphens, commas or "and".
     """
     return _NAMES.get(_key(label))
+
+
+def computed(label: str) -> str | None:
+    """The same for a label of the built-in bank, whose whistle is a person's and no object."""
+    return "whistling" if label == "whistle" else named(label)

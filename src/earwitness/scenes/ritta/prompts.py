@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from earwitness.scenes.ritta.deal import Groups, dealt, generator, of_different_groups, of_one_group
-from earwitness.scenes.ritta.wordings import EXCLUSIVE, Wording
+from earwitness.scenes.ritta.saying import EXCLUSIVE
+from earwitness.scenes.ritta.wordings import Wording
 from earwitness.scores import relations
 from earwitness.scores.relations import Expected
 

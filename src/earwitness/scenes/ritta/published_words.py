@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from earwitness.scenes.ritta.classes import CLASSES
-from earwitness.scenes.ritta.wordings import EXCLUSIVE, INCLUSIVE, READINGS
+from earwitness.scenes.ritta.saying import EXCLUSIVE, INCLUSIVE
+from earwitness.scenes.ritta.wordings import READINGS
 from earwitness.scores import relations
 from earwitness.scores.relations import Expected
 
@@ -43,12 +44,18 @@ def read(sub: str, text: str) -> Read:
 
     Args:
         sub: The sub-relation it is filed under: only ``before`` and ``after``, and the spatial ones, can be
-            told from each other by their words.
+            told from each other by their words. ``and`` and ``together`` cannot where both say "together"
+            (see :func:`says_together`): they are what they are filed under.
 
     Raises:
         Unread: If they fit no pattern of that family.
     """
     return _READERS[sub](_SOUND.sub(_HERE, text), sounds(text))
+
+
+def says_together(text: str) -> bool:
+    """Whether a prompt says "together", which those of ``and`` and of ``together`` do alike."""
+    return bool(re.search(r"\btogether\b", text))
 
 
 def _only(relation: str) -> str:

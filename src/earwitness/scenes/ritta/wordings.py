@@ -14,10 +14,10 @@ place in the text, so what a wording asks for does not depend on how it is put:
 - ``{sound}``: what ``not`` excludes.
 - ``{condition}``, ``{then}`` and ``{otherwise}`` of ``if_then_else``.
 
-The reading of each is one of :data:`READINGS`; only ``or`` has two.
+The reading of each is one of :data:`READINGS`; only ``or`` has two. Whether a text says what its slots and
+its reading state is checked by :mod:`.saying`, as far as words show it.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -26,9 +26,10 @@ from pathlib import Path
 from string import Formatter
 from types import MappingProxyType
 
-from earwitness import captions
 from earwitness.manifest.table import near, read_table
+from earwitness.scenes.ritta import saying
 from earwitness.scenes.ritta.classes import CLASSES
+from earwitness.scenes.ritta.saying import EXCLUSIVE, INCLUSIVE
 from earwitness.scores.relations import RELATIONS, Expected
 
 SLOTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -47,8 +48,6 @@ SLOTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 """Relation -> the slots that each of its wordings must have."""
-
-EXCLUSIVE, INCLUSIVE = "exclusive", "inclusive"
 
 READINGS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -72,9 +71,6 @@ condition and what follows from it without the alternative, or the alternative a
 """
 
 NUMBERS = ("zero", "one", "two", "three", "four", "five")
-
-_SAYS_AFTER = re.compile(r"\bafter\b", re.IGNORECASE)
-_PROBES = {"first": "dog barking", "second": "cat meowing"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +135,8 @@ def load(path: Path) -> tuple[Wording, ...]:
 
     Raises:
         InputFaults: Listing every row with an unknown relation or reading, a slot that is missing or
-            unknown, a text that is there already, an order in words that its slots contradict, or an
-            ``after`` that could be taken for ``before``.
+            unknown, a text that is there already, or words that contradict the slots or the reading, as far
+            as :mod:`.saying` can tell; what it does not check is stated there.
         UserError: If the file cannot be read.
     """
     return _read(path, builtin())
@@ -197,21 +193,5 @@ def _faults(wording: Wording) -> Iterator[str]:
         yield f"the text has no {_braced(missing)}"
     if any(form or conversion for _, _, form, conversion in parts):
         yield "a slot is a name in braces and nothing else"
-    elif needed == SLOTS["before"] and set(used) == set(needed):
-        yield from _order_faults(wording, used)
-
-
-def _order_faults(wording: Wording, used: Sequence[str]) -> Iterator[str]:
-    text = wording.text.format_map(_PROBES)
-    parsed = captions.parse(text)
-    place = {
-        role: at
-        for at, group in enumerate(parsed.groups)
-        for i in group
-        for role, sound in _PROBES.items()
-        if sound in parsed.phrases[i].text
-    }
-    if len(place) == 2 and place["first"] > place["second"]:
-        yield f"{text!r} puts what stands for {{second}} before {{first}}; the slots are in the order of time"
-    elif wording.relation == "after" and used[0] == "first" and not _SAYS_AFTER.search(wording.text):
-        yield "an 'after' names the later sound first or says 'after'; as it stands it is a 'before'"
+    elif set(used) == set(needed):
+        yield from saying.faults(wording.relation, wording.reading, wording.text)
