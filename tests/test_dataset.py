@@ -222,7 +222,7 @@ def test_other_settings_are_refused_with_every_difference(copy):
     assert 'split: "all" before, now "test"' in told
     assert 'kinds: ["add", "delete", "replace"] before, now ["add"]' in told
     assert "stems: true before, now false" in told
-    assert f"keys: {PAIRS} before, now 5" in told
+    assert f"prompts: {PAIRS} before, now 5" in told
     assert any(line.startswith("slices_sha256: ") for line in caught.value.faults)
     assert contents(copy) == before
 

@@ -259,6 +259,36 @@ def test_prompts_that_name_a_missing_class_are_left_out_and_counted(tmp_path, fo
     assert (cells["corrections"], cells["published_name"]) == ("D2;D3", "a_refaudio_0.wav")
 
 
+def test_prompts_that_a_listener_cannot_be_asked_about_are_left_out_and_counted(tmp_path, folder):
+    path = file(
+        tmp_path,
+        before=[
+            row("generate talking audio followed by car horn audio", "talking", "car_horn"),
+            row("generate talking audio followed by boat horn audio", "talking", "boat_horn"),
+        ],
+        **{"not": [row("do not generate talking audio", "talking")]},
+    )
+    known = {"talking", "car_horn", "cat_meowing"}
+    made = published.recipe(published.read(path), Bank.open(folder), split="all", known=known, listener="ear")
+    assert list(made.keys()) == ["before-0000", "not-0000"]
+    assert made.settings["listener"] == "ear"
+    assert "name a class that the bank lacks or ear does not claim to know: 1." in made.card
+    assert {e.label for key in list(made.keys()) for e in made.draw(key)["audio"].events} <= known
+
+
+def test_distances_near_the_boundary_are_counted_on_the_card(tmp_path):
+    far = "play talking audio from {} meters followed by the same talking audio from {} meters"
+    path = file(
+        tmp_path,
+        farfirst=[row(far.format(3, 2), "talking"), row(far.format(5, 2), "talking")],
+        closefirst=[row(far.format(2, 3), "talking")],
+    )
+    card = published.read(path).card
+    assert "In 2 of the 3 prompts of two distances these are less than 6 dB apart" in card
+    assert "1 `closefirst`, 1 `farfirst`" in card
+    assert "All `farfirst`" not in card
+
+
 def test_prompts_alone_have_the_same_cells_but_for_the_seed(tmp_path, folder):
     path = file(tmp_path, **{"or": [row("generate talking audio or coughing audio", "talking", "coughing")]})
     given = published.read(path)
@@ -310,6 +340,16 @@ def test_what_the_real_prompts_ask_for(real):
         "together": 626, "closefirst": 125, "farfirst": 125, "equaldist": 124,
     }  # fmt: skip
     assert len({one.prompt_id for one in real.prompts}) == 7920
+
+
+@pytest.mark.realdata
+def test_the_card_says_where_labels_decide_and_how_near_the_boundary_distances_lie(real):
+    far = {one.expected.distances_m for one in real.prompts if one.expected.relation == "farfirst"}
+    assert far == {(3.0, 2.0)}
+    assert "243 of the 1,440 prompts of two distances" in real.card
+    assert "0 `closefirst`, 243 `farfirst`" in real.card
+    assert "All `farfirst` prompts have 3 and 2 m, 3.5 dB apart: their scores hang on 0.5 dB" in real.card
+    assert "130 prompts filed under `and` and 151 under `together` say" in real.card
 
 
 @pytest.mark.realdata

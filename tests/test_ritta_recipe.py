@@ -331,7 +331,7 @@ def test_a_bank_of_other_sounds_is_refused(folder):
 
 def test_a_key_of_another_recipe_is_refused(made):
     for key in ("beside-00001", "before", "before-x"):
-        with pytest.raises(UserError, match="no key of this recipe"):
+        with pytest.raises(UserError, match="no prompt of this recipe"):
             made.draw(key)
 
 

@@ -9,14 +9,18 @@ from typing import Any
 from earwitness.api.request import Request
 from earwitness.api.runs import Panel, Progress, Result, run_panel, run_request, stage
 from earwitness.api.scenes import Scenes, open_bank
-from earwitness.errors import InputFaults
+from earwitness.errors import InputFaults, UserError
+from earwitness.listeners import open_listener
 from earwitness.manifest import AUDIO_EXTENSIONS, metadata_in
 from earwitness.scenes import dataset
 from earwitness.scenes.bank import Bank
 from earwitness.scenes.ritta import published as publisheds
 from earwitness.scenes.ritta import recipe as recipes
 from earwitness.scenes.ritta.stock import Stock
+from earwitness.tasks.ritta_classes import claimed
 
+LISTENER = str(Request.__dataclass_fields__["listener"].default)
+"""Who hears by default."""
 PER_RELATION = {"train": 1440, "test": 720, "all": 720}
 """Prompts a sub-relation, as in the paper (section 5.1)."""
 
@@ -43,6 +47,7 @@ def make_ritta(
     *,
     split: str = "test",
     per_relation: int | None = None,
+    listener: str | None = None,
     stems: bool = False,
     workers: int | None = None,
     progress: Progress | None = None,
@@ -55,6 +60,7 @@ def make_ritta(
         bank: A folder of sounds (see docs/scenes.md), or ``builtin``.
         split: ``test``, ``train`` or ``all``; no recording is on both sides.
         per_relation: Prompts for each of the eleven sub-relations; 720 for test, 1,440 for train.
+        listener: Only sounds that this listener claims to know, so that it can be asked about every prompt.
         stems: Keep every sound of a scene as a file of its own too.
         workers: Processes; all cores by default. They change no byte.
         how: Any other argument of :func:`earwitness.scenes.ritta.recipe.recipe`.
@@ -64,7 +70,12 @@ def make_ritta(
     """
     number = PER_RELATION.get(split, PER_RELATION["test"]) if per_relation is None else per_relation
     recipe = recipes.recipe(
-        open_bank(bank), split=split, per_relation=number, progress=stage(progress, "cutting"), **how
+        open_bank(bank),
+        split=split,
+        per_relation=number,
+        progress=stage(progress, "cutting"),
+        **_known(listener),
+        **how,
     )
     return _written(Path(out), recipe, stems, workers, progress, command)
 
@@ -74,6 +85,7 @@ def import_ritta(
     out: str | Path,
     *,
     bank: str | Path | Bank | None = None,
+    listener: str | None = None,
     stems: bool = False,
     workers: int | None = None,
     progress: Progress | None = None,
@@ -86,11 +98,15 @@ def import_ritta(
         prompts: The published evaluation data as JSON.
         bank: Sounds from which references are rendered; without, only the prompts are written, and they
             cannot be scored, since no ceiling can be measured.
+        listener: Only prompts whose sounds this listener claims to know; needs a bank.
         how: Any other argument of :func:`earwitness.scenes.ritta.published.recipe`.
 
     Raises:
-        UserError: If the file is no such data, naming the row that cannot be read.
+        UserError: If the file is no such data, naming the row that cannot be read; or if there is a
+            listener and no bank.
     """
+    if bank is None and listener is not None:
+        raise UserError("Prompts are chosen for a listener as their clips are made.", "Name a bank, too.")
     found = publisheds.read(Path(prompts))
     if bank is None:
         folder = dataset.write_prompts_only(
@@ -102,7 +118,9 @@ def import_ritta(
             command=command,
         ).folder
         return Imported(folder, len(found.prompts), found.corrections, ())
-    recipe = publisheds.recipe(found, open_bank(bank), progress=stage(progress, "cutting"), **how)
+    recipe = publisheds.recipe(
+        found, open_bank(bank), progress=stage(progress, "cutting"), **_known(listener), **how
+    )
     made = _written(Path(out), recipe, stems, workers, progress, command)
     return Imported(made.folder, len(recipe.prompts), found.corrections, made.notes)
 
@@ -124,7 +142,28 @@ def _written(
         progress=stage(progress, "scenes"),
         command=command,
     )
-    return Scenes(made.folder, made.made, made.kept, tuple(_notes(recipe.stock)))
+    return Scenes(made.folder, made.made, made.kept, (*_notes(recipe.stock), *_asked(recipe)))
+
+
+def _known(listener: str | None) -> dict[str, Any]:
+    """Arguments of a recipe of sounds that a listener claims to know."""
+    if listener is None:
+        return {}
+    return {"known": claimed(open_listener(listener).known_labels), "listener": listener}
+
+
+def _asked(recipe: recipes.RittaRecipe | publisheds.PublishedRecipe) -> Iterator[str]:
+    """How many of the prompts the default listener can be asked about, if that is not all."""
+    if recipe.stock.listener:
+        return
+    known = claimed(open_listener(LISTENER).known_labels)
+    keys = recipe.keys()
+    number = sum(known.issuperset(recipe.expected(key).labels) for key in keys)
+    if number < len(keys):
+        yield (
+            f"{LISTENER} can be asked about {number:,} of {len(keys):,} prompts, those whose sounds it "
+            f"claims to know; with --listener {LISTENER} only such prompts are made."
+        )
 
 
 def _notes(stock: Stock) -> Iterator[str]:

@@ -28,12 +28,17 @@ MAKE_EXAMPLES = """\b
 Examples:
   earwitness bench ritta make --bank sounds/ --split test --per-relation 720 --seed 0 -o ritta-test
   earwitness bench ritta make --bank sounds/ --split train --per-relation 1440 --stems -o ritta-train
+  earwitness bench ritta make --bank sounds/ --listener yamnet -o ritta-yamnet
   earwitness bench ritta make --bank builtin --leave-out-missing --per-relation 20 -o try-it
 
 \b
 A bank is a folder with one folder a label, or with metadata.csv (file_name, label, and
 optionally recording_id, licence, author), or ESC-50, FSD50K or UrbanSound8K as they lie on
-disk. See what is in it with: earwitness scenes bank sounds/"""
+disk. See what is in it with: earwitness scenes bank sounds/
+
+\b
+A listener cannot be asked about sounds that it does not claim to know: yamnet knows 13 of the
+25, so most prompts of all 25 stay unheard by it. With --listener only its sounds are used."""
 
 IMPORT_EXAMPLES = """\b
 Examples:
@@ -61,6 +66,9 @@ BANKED: Group = {
     "ambience_db": option(float, "Its level, in the measure of --level-method.", -50.0),
     "count_groups": option(
         str, "Sounds of a count prompt come from different main groups, or from the same.", "different"
+    ),
+    "listener": option(
+        str, "Only sounds that this listener claims to know, e.g. yamnet; all 25 by default.", None
     ),
     "leave_out_missing": option(
         bool, "Do without the classes that the bank lacks.", False, "--leave-out-missing"
@@ -117,7 +125,7 @@ def import_(
     from earwitness import api
     from earwitness.scenes.ritta.published import CORRECTIONS
 
-    how = given if bank is not None else {}
+    how = given if bank is not None else {"listener": given["listener"]}
     with show.progress_bar() as progress:
         found = api.import_ritta(
             prompts, out, bank=bank, progress=progress, command=show.typed_command(), **how

@@ -35,20 +35,20 @@ def refuse_others(folder: Path) -> None:
         )
 
 
-def begin(folder: Path, settings: Mapping[str, Any], keys: int) -> None:
-    """Write ``make.json``, or check that the one there began the same work with no more keys.
+def begin(folder: Path, settings: Mapping[str, Any], prompts: int) -> None:
+    """Write ``make.json``, or check that the one there began the same work with no more prompts.
 
     Raises:
         InputFaults: Listing every setting and version that differs, old and new.
         UserError: If the one that is there cannot be read.
     """
     path = folder / NAME
-    asked = {"settings": dict(settings), "versions": versions(), "keys": keys}
+    asked = {"settings": dict(settings), "versions": versions(), "prompts": prompts}
     text = json.dumps(asked, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
     if path.exists():
         old, new = dict(_flat(_read(path))), dict(_flat(json.loads(text)))
-        if old["keys"] < keys:
-            old["keys"] = keys
+        if old["prompts"] < prompts:
+            old["prompts"] = prompts
         shown = ((name, _shown(old, name), _shown(new, name)) for name in dict.fromkeys((*old, *new)))
         faults = [
             f"{name.removeprefix('settings.')}: {before} before, now {now}"
@@ -59,7 +59,7 @@ def begin(folder: Path, settings: Mapping[str, Any], keys: int) -> None:
             raise InputFaults(
                 f"{folder} was made otherwise",
                 faults,
-                "Give the settings as they were (there may be more keys), or name another folder.",
+                "Give the settings as they were (there may be more prompts), or name another folder.",
             )
     part = path.with_name(f"{NAME}.part")
     part.write_text(text, encoding="utf-8")
@@ -69,7 +69,11 @@ def begin(folder: Path, settings: Mapping[str, Any], keys: int) -> None:
 def _read(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-        if isinstance(found, dict) and isinstance(found["settings"], dict) and isinstance(found["keys"], int):
+        if (
+            isinstance(found, dict)
+            and isinstance(found["settings"], dict)
+            and isinstance(found["prompts"], int)
+        ):
             return found
     except (ValueError, RecursionError, KeyError):
         pass

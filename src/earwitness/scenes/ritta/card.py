@@ -24,7 +24,7 @@ def drawn(stock: Stock, stage: Stage, prompts: Prompts, per_relation: int, seed:
     short = (
         ""
         if prompts.numbers[-1] == MOST
-        else f" (RiTTA's go up to {MOST}; the bank has too few classes for that)"
+        else f" (RiTTA's go up to {MOST}; there are too few classes for that)"
     )
     return joined(
         "# Relations between sounds (RiTTA)",
@@ -71,6 +71,12 @@ def clips(stock: Stock) -> str:
         "that was used.",
         table(("class", "group", "recordings", "slices", "seconds"), rows),
     ]
+    if stock.listener:
+        parts.append(
+            f"Only classes that the listener `{stock.listener}` claims to know were used. Not used: "
+            + (names(stock.unknown) or "none")
+            + "."
+        )
     if stock.shared:
         parts.append(
             "Shared by rule, as their recordings could not be split:\n\n"

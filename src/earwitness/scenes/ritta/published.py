@@ -13,13 +13,15 @@ right and the difference is counted as a correction:
 - **D4**: "just A if not B, else C": B is the condition, C follows from it and A is the alternative; it is
   graded as A with B, or C.
 
-``or`` is exclusive only where the text says "not both". Prompts that are there twice stay twice.
+``or`` is exclusive only where the text says "not both". ``and`` and ``together`` are not told apart where
+both say "together" ("A and B together"): there the label decides. Prompts that are there twice stay twice.
 """
 
 import hashlib
 import json
+import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,13 +37,17 @@ from earwitness.scenes.ritta.prompts import Asked
 from earwitness.scenes.ritta.published_words import Unread
 from earwitness.scenes.ritta.recipe import COLUMNS as DRAWN_COLUMNS
 from earwitness.scenes.ritta.recipe import cells
+from earwitness.scenes.ritta.saying import EXCLUSIVE, INCLUSIVE
 from earwitness.scenes.ritta.staging import Stage
 from earwitness.scenes.ritta.stock import AMBIENCE_DB, Stock, stage, stage_settings, stock
-from earwitness.scenes.ritta.wordings import EXCLUSIVE, INCLUSIVE
 from earwitness.scenes.scene import Scene
 from earwitness.scores.relations import MAIN, RELATIONS, Expected
+from earwitness.scores.ritta import BOUNDARY_DB
 
 COLUMNS = (*DRAWN_COLUMNS, "published_relation", "published_name", "corrections")
+
+_EASY_DB = 6.0
+"""Levels as far apart as of a sound at twice the distance."""
 
 CORRECTIONS: Mapping[str, str] = {
     "D1": "far-first prompts that ask for the near sound first",
@@ -224,7 +230,7 @@ class PublishedRecipe:
         left_out = len(self.published.prompts) - len(self.prompts)
         return cards.joined(
             _about(self.published),
-            f"Prompts left out, as they name a class that the bank lacks: {left_out:,}." if left_out else "",
+            f"Prompts left out, as they name a class that {self._lacking}: {left_out:,}." if left_out else "",
             cards.clips(self.stock),
             cards.placing(self.stage),
             cards.scoring(),
@@ -232,6 +238,10 @@ class PublishedRecipe:
 
     def keys(self) -> Sequence[str]:
         return list(self.prompts)
+
+    def expected(self, key: str) -> Expected:
+        """What the prompt of a key asks for."""
+        return self.prompts[key].expected
 
     def draw(self, key: str) -> Mapping[str, Scene]:
         one = self.prompts[key]
@@ -241,6 +251,11 @@ class PublishedRecipe:
 
     def row(self, key: str, scenes: Mapping[str, Scene]) -> Mapping[str, str]:
         return _cells(self.prompts[key], scenes[MIX].seed)
+
+    @property
+    def _lacking(self) -> str:
+        listener = self.stock.listener
+        return f"the bank lacks or {listener} does not claim to know" if listener else "the bank lacks"
 
     def _heard(self, one: PublishedPrompt, where: Sequence[object]) -> str:
         """A sound for a clip that meets ``not``, of another main group than the one it names."""
@@ -262,12 +277,16 @@ def recipe(
     measure: str = "lufs",
     ambience: Path | None = None,
     ambience_db: float = AMBIENCE_DB,
+    known: Set[str] | None = None,
+    listener: str = "",
     leave_out_missing: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> PublishedRecipe:
     """A recipe of clips that meet the published prompts, placed by the rules of :mod:`.staging`.
 
     Args:
+        known: Leave out the prompts that name any class but these: those that a listener claims to know.
+        listener: That listener's name, for the settings and the card.
         leave_out_missing: Leave out the prompts that name a class the bank lacks.
         bank, split, seed, rate_hz, duration_s, measure, ambience, ambience_db, progress: As for
             :func:`.recipe.recipe`.
@@ -282,6 +301,8 @@ def recipe(
         rate_hz=rate_hz,
         duration_s=duration_s,
         measure=measure,
+        known=known,
+        listener=listener,
         leave_out_missing=leave_out_missing,
         progress=progress,
     )
@@ -293,7 +314,7 @@ def recipe(
     }
     if not prompts:
         raise UserError(
-            f"Every prompt names a class that the bank lacks; it has {', '.join(found.slices)}.",
+            f"Every prompt names a class that is not there; there are {', '.join(found.slices)}.",
             "Add clips of other classes.",
         )
     staged = stage(found, ambience=ambience, ambience_db=ambience_db)
@@ -327,10 +348,59 @@ def _about(published: Published) -> str:
     return cards.joined(
         "# The published prompts of RiTTA, corrected",
         f"{len(published.prompts):,} prompts as the authors of RiTTA (arXiv 2412.15922) published them, "
-        f"{unique:,} of them different. What each asks for was read from its words, not from its label: "
-        "`relation` and `expected` are corrected, `published_relation` is where it was filed.",
+        f"{unique:,} of them different. What each asks for was read from its words, not from its label, but "
+        "for `and` and `together` (see below): `relation` and `expected` are corrected, "
+        "`published_relation` is where it was filed.",
         cards.relations(counts),
         "## Corrections",
         cards.table(("", "prompts", "what"), corrected),
         f"`or` is exclusive in {exclusive:,} prompts, whose words say so, and inclusive in {inclusive:,}.",
+        _together(published),
+        _distances(published),
     )
+
+
+def _together(published: Published) -> str:
+    """How many prompts of ``and`` and ``together`` are what they are because they were filed so."""
+    found = Counter(
+        one.published_relation
+        for one in published.prompts
+        if one.published_relation in ("and", "together") and words.says_together(one.prompt)
+    )
+    if not found:
+        return ""
+    return (
+        f"`and` and `together` are kept as filed where the words do not decide: {found['and']:,} prompts "
+        f'filed under `and` and {found["together"]:,} under `together` say "together" alike.'
+    )
+
+
+def _distances(published: Published) -> str:
+    """How near the boundary the prompts lie whose distances differ."""
+    differ = [
+        one.expected for one in published.prompts if one.expected.relation in ("closefirst", "farfirst")
+    ]
+    if not differ:
+        return ""
+    near = Counter(one.relation for one in differ if _apart_db(one) < _EASY_DB)
+    told = ", ".join(f"{near[name]:,} `{name}`" for name in ("closefirst", "farfirst"))
+    parts = [
+        f"The level must differ by {BOUNDARY_DB:g} dB or more for a sound to count as nearer. In "
+        f"{near.total():,} of the {len(differ):,} prompts of two distances these are less than "
+        f"{_EASY_DB:g} dB apart (20 lg of their ratio), near that boundary: {told}."
+    ]
+    far = {one.distances_m for one in differ if one.relation == "farfirst" and one.distances_m is not None}
+    if len(far) == 1:
+        ((first, second),) = far
+        apart = 20 * math.log10(first / second)
+        parts.append(
+            f"All `farfirst` prompts have {first:g} and {second:g} m, {apart:.1f} dB apart: their scores "
+            f"hang on {apart - BOUNDARY_DB:.1f} dB."
+        )
+    return " ".join(parts)
+
+
+def _apart_db(expected: Expected) -> float:
+    """By how much the level of one sound differs at the two distances of a prompt."""
+    first, second = expected.distances_m or (1.0, 1.0)
+    return abs(20 * math.log10(first / second))

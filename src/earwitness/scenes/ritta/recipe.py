@@ -1,15 +1,16 @@
 """RiTTA's data set (arXiv 2412.15922): prompts of eleven relations, each with a clip that meets it.
 
-What a key is drawn from
-------------------------
-A key is ``<relation>-<index>``. Its sounds, distances and words are dealt evenly (see :mod:`.prompts`) and
-its clips drawn (see :mod:`.staging`) by the seed, the split, the relation and the index, from the bank; the
-number of prompts a relation is no part of that, so more prompts change none that are there.
+What a prompt is drawn from
+---------------------------
+The key of a prompt is ``<relation>-<index>``. Its sounds, distances and words are dealt evenly (see
+:mod:`.prompts`) and its clips drawn (see :mod:`.staging`) by the seed, the split, the relation and the index,
+from the bank; the number of prompts a relation is no part of that, so more prompts change none that are
+there.
 """
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,10 @@ class RittaRecipe:
         relation, index = _parted(key)
         return self.prompts.asked(relation, index)
 
+    def expected(self, key: str) -> Expected:
+        """What the prompt of a key asks for."""
+        return self.asked(key).expected
+
     def draw(self, key: str) -> Mapping[str, Scene]:
         relation, index = _parted(key)
         where = (*self.prompts.where, relation, index)
@@ -102,6 +107,8 @@ def recipe(
     measure: str = "lufs",
     ambience: Path | None = None,
     ambience_db: float = AMBIENCE_DB,
+    known: Set[str] | None = None,
+    listener: str = "",
     leave_out_missing: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> RittaRecipe:
@@ -118,6 +125,8 @@ def recipe(
         measure: Of levels: ``lufs`` or ``rms``.
         ambience: A folder of clips (a bank of any labels), one of which lies under each scene at
             ``ambience_db`` in that measure.
+        known: Names of the only classes to use: those that a listener claims to know; by default all.
+        listener: That listener's name, for the settings and the card.
         leave_out_missing: Go on without the classes that the bank lacks.
         progress: Called with clips cut and clips in all, as the bank is cut into slices.
 
@@ -139,6 +148,8 @@ def recipe(
         rate_hz=rate_hz,
         duration_s=duration_s,
         measure=measure,
+        known=known,
+        listener=listener,
         leave_out_missing=leave_out_missing,
         progress=progress,
     )
@@ -146,7 +157,7 @@ def recipe(
     prompts = Prompts(
         groups=groups,
         wordings={name: tuple(w for w in wordings if w.relation == name) for name in RELATIONS},
-        numbers=_numbers(groups, count_groups == "same"),
+        numbers=_numbers(groups, count_groups == "same", listener),
         one_group=count_groups == "same",
         where=(seed, split),
     )
@@ -166,7 +177,7 @@ def cells(expected: Expected, reading: str, seed: int | None) -> dict[str, str]:
     }
 
 
-def _numbers(groups: Groups, one_group: bool) -> tuple[int, ...]:
+def _numbers(groups: Groups, one_group: bool, listener: str) -> tuple[int, ...]:
     """How many sounds ``count`` can ask for, once there are groups enough for every other relation.
 
     Raises:
@@ -175,6 +186,8 @@ def _numbers(groups: Groups, one_group: bool) -> tuple[int, ...]:
     sizes = {group: len(names) for group, names in groups.items()}
     told = ", ".join(f"{group} ({size})" for group, size in sizes.items())
     remedy = f"Add classes of other groups, so that {LEAVE_OUT} leaves out fewer."
+    if listener:
+        remedy = f"Only classes that {listener} claims to know were used; add such, or use all of them."
     if len(groups) < 3:
         raise UserError(
             f"if_then_else needs sounds of 3 main groups; the bank has {len(groups)}, with classes: {told}.",
@@ -189,7 +202,7 @@ def _numbers(groups: Groups, one_group: bool) -> tuple[int, ...]:
 def _parted(key: str) -> tuple[str, int]:
     relation, _, index = key.rpartition("-")
     if relation not in RELATIONS or not index.isdecimal():
-        raise UserError(f"{key!r} is no key of this recipe; they look like {RELATIONS[0]}-00000.")
+        raise UserError(f"{key!r} is no prompt of this recipe; they look like {RELATIONS[0]}-00000.")
     return relation, int(index)
 
 

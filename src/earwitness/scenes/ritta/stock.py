@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from earwitness.errors import InputFaults, UserError
 from earwitness.manifest.table import listing
 from earwitness.scenes import levels, placing, slices, splits
 from earwitness.scenes.bank import Bank
-from earwitness.scenes.ritta.classes import CLASSES, GROUPS, named
+from earwitness.scenes.ritta.classes import CLASSES, GROUPS, computed, named
 from earwitness.scenes.ritta.deal import Groups
 from earwitness.scenes.ritta.staging import (
     LONGER_S,
@@ -41,7 +41,9 @@ class Stock:
     Attributes:
         bank: Its sources, by class.
         shared: Class -> why its clips could not be split by recording.
-        missing: Classes without any slice.
+        listener: Name of the listener whose classes alone are used; empty if all are.
+        unknown: Classes that it does not claim to know.
+        missing: Other classes without any slice.
         shortened: Classes cut into shorter slices than others, as none of theirs would have fitted twice.
         unused: Labels of the bank that stand for none of the classes.
         left_out: Class -> reason -> how many clips gave no slice.
@@ -55,6 +57,8 @@ class Stock:
     samples: int
     measure: str
     shared: Mapping[str, str]
+    listener: str
+    unknown: tuple[str, ...]
     missing: tuple[str, ...]
     shortened: tuple[str, ...]
     unused: tuple[str, ...]
@@ -83,6 +87,7 @@ class Stock:
             "rate_hz": self.rate_hz,
             "samples": self.samples,
             "measure": self.measure,
+            "listener": self.listener,
             "classes": sorted(self.slices),
             "missing_classes": list(self.missing),
             "shortened_classes": list(self.shortened),
@@ -98,6 +103,8 @@ def stock(
     rate_hz: int,
     duration_s: float,
     measure: str,
+    known: Set[str] | None = None,
+    listener: str = "",
     leave_out_missing: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Stock:
@@ -107,6 +114,8 @@ def stock(
         bank: With its own labels, see :func:`.classes.named`.
         split: ``train``, ``test`` or ``all``.
         rate_hz, duration_s: Of the scenes.
+        known: Names of the only classes to use: those that a listener claims to know; by default all.
+        listener: That listener's name.
         leave_out_missing: Go on without the classes that the bank lacks or that give no slice.
         progress: Called with clips cut and clips in all.
 
@@ -127,12 +136,15 @@ def stock(
             f"Scenes of {duration_s:g} s are too short: two sounds of at least {SHORTEST_S:g} s with a gap "
             f"of {SPATIAL_GAP_S:g} s between them need {2 * SHORTEST_S + SPATIAL_GAP_S:g} s."
         )
-    names = {label: name for label in bank.sources if (name := named(label)) is not None}
-    lacking = [name for name in CLASSES if name not in names.values()]
-    if len(lacking) == len(CLASSES):
+    wanted = [name for name in CLASSES if known is None or name in known]
+    every = {label: name for label in bank.sources if (name := _class_of(label, bank)) is not None}
+    names = {label: name for label, name in every.items() if name in wanted}
+    lacking = [name for name in wanted if name not in names.values()]
+    if not names:
+        which = f"the {len(wanted)} classes" + (f" that {listener} claims to know" if listener else "")
         raise UserError(
-            f"None of the bank's labels is one of the 25 classes: {listing(bank.sources)}.",
-            f"Name its labels: {', '.join(CLASSES)}.",
+            f"None of the bank's labels is one of {which}: {listing(bank.sources)}.",
+            f"Name its labels: {', '.join(wanted or CLASSES)}.",
         )
     if lacking and not leave_out_missing:
         faults = [f"it has no clip of {name!r}{_also(name)}" for name in lacking]
@@ -159,9 +171,11 @@ def stock(
         samples=samples,
         measure=measure,
         shared=dict(side.shared),
-        missing=tuple(name for name in CLASSES if name not in found),
+        listener=listener,
+        unknown=tuple(name for name in CLASSES if name not in wanted),
+        missing=tuple(name for name in wanted if name not in found),
         shortened=tuple(shortened),
-        unused=tuple(label for label in bank.sources if label not in names),
+        unused=tuple(label for label in bank.sources if label not in every),
         left_out={
             **whole.left_out,
             **again.left_out,
@@ -169,6 +183,11 @@ def stock(
         },
         refused=whole.refused,
     )
+
+
+def _class_of(label: str, bank: Bank) -> str | None:
+    """What a label stands for; the built-in bank's stand for what was computed."""
+    return computed(label) if all(one.path is None for one in bank.of(label)) else named(label)
 
 
 def _parted(found: Slices, samples: int, rate_hz: int) -> tuple[Slices, Slices]:
