@@ -1,7 +1,7 @@
 """A run's ledger -> every output in its folder. Nothing is heard again; no model is needed."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,8 @@ from earwitness.report.files import whole, write_text
 from earwitness.report.items_csv import extra_columns, write_items
 from earwitness.runner import COST
 from earwitness.scores.ritta_rules import PAPER, RELEASED, rules
-from earwitness.tasks import independence, label, settings
+from earwitness.tasks import independence, label, ritta, settings
+from earwitness.tasks.ritta_unread import Unread
 from earwitness.tasks.rows import ItemRow, Summary
 from earwitness.tasks.summary import summarise
 from earwitness.tasks.task import BLIND, Hearer, Task
@@ -201,7 +202,10 @@ def summary_of(run: Run, rows: Iterable[ItemRow], options: Options) -> Summary:
     """Systems, comparisons and notes of a run, from its rows."""
     meta, hearer = run.meta, run.hearer
     encoder = meta.get("generator_encoder", "")
-    return summarise(
+    unread = Unread()
+    if run.task.name == ritta.TASK.name and not hearer.detector:
+        rows = unread.counted(rows)
+    summary = summarise(
         rows,
         run.task.measures(hearer),
         task=run.task.name,
@@ -213,6 +217,7 @@ def summary_of(run: Run, rows: Iterable[ItemRow], options: Options) -> Summary:
         level=options.level,
         draws=options.draws,
     )
+    return replace(summary, notes=(*summary.notes, *unread.notes()))
 
 
 def _noting(rows: Iterable[ItemRow], extra: dict[str, None]) -> Iterator[ItemRow]:

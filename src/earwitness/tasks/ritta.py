@@ -26,6 +26,7 @@ from earwitness.scores.ritta_rules import Rules
 from earwitness.tasks.ritta_classes import Classed, audioset, classed, unmapped
 from earwitness.tasks.ritta_measures import measures
 from earwitness.tasks.ritta_scored import Hearing, is_silent, scored
+from earwitness.tasks.ritta_unread import unread, warning
 from earwitness.tasks.ritta_wanted import Wanted, truth, wanted
 from earwitness.tasks.rows import SCORED, UNHEARD, Asked, ItemRow
 from earwitness.tasks.task import NOT_HEARD_YET, NOTHING_KEPT, Hearer, Kept, Stage, Task
@@ -109,6 +110,8 @@ def _row(stored: StoredItem, heard: Sequence[Heard], hearer: Hearer, rules: Rule
     else:
         answers = [_events(h) for h in heard if h.side == CLIP and not h.reason]
         row["heard"] = answers[0] if answers else ()
+        if not hearer.detector:
+            row["warnings"] += tuple(warning(unread(event for events in answers for event in events)))
         reason, detail = _unheard(item, heard, hearer, asked.expected)
         if reason:
             return ItemRow(**row, status=UNHEARD, reason=reason, detail=detail, verdict=UNHEARD)

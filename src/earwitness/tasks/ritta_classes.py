@@ -5,7 +5,9 @@ Conventions
 A detector's label that is one of AudioSet's names the class whose AudioSet labels hold it (their kinds too,
 see labels.heard_as); any other label names a class by the class's own name or an alias. A judge chooses its
 words freely; they name a class by its name or an alias, or else as scores.named reads them, if they name only
-one. What names no class is no event: RiTTA counts its 25 classes alone.
+one. Words for a thing that sounds in many ways do not name the class: "paper" is no shredder and "ship" no
+horn, though a detector that says "Ship" has no word for the horn. What names no class is no event: RiTTA
+counts its 25 classes alone. A judge's words that name none are told, see :mod:`.ritta_unread`.
 """
 
 from collections.abc import Iterable
@@ -13,8 +15,9 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from earwitness import labels
+from earwitness.captions.words import WORD, stem
 from earwitness.events import Event
-from earwitness.scenes.ritta.classes import CLASSES, named
+from earwitness.scenes.ritta.classes import CLASSES, RittaClass, named
 from earwitness.scores.named import names
 from earwitness.tasks.task import Hearer
 
@@ -41,8 +44,24 @@ def of_judge(label: str) -> str | None:
     """The class that a judge's words name; None if it is none of the 25, or could be several."""
     if (exact := named(label)) is not None:
         return exact
-    found = [name for name, one in CLASSES.items() if names(label, one.phrase)]
+    found = [name for name, one in CLASSES.items() if _says(label, one)]
     return found[0] if len(found) == 1 else None
+
+
+_THINGS = (frozenset(("Ship",)),)
+"""What a detector says for a sound, but words name only a thing by."""
+
+
+def _says(label: str, one: RittaClass) -> bool:
+    """Whether words name the sound of a class, and not just a thing that takes part in it."""
+    if one.labels:
+        return labels.find(label) not in _THINGS and names(label, one.phrase)
+    thing = one.name.replace("_", " ")
+    return _stems(thing) <= _stems(label) and names(label, thing)
+
+
+def _stems(text: str) -> set[str]:
+    return {stem(word.lower()) for word in WORD.findall(text)}
 
 
 @lru_cache(maxsize=64)
