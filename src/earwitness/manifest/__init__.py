@@ -19,7 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from earwitness.errors import UserError
-from earwitness.manifest.table import listing, names_in, near, read_table, text_fault
+from earwitness.manifest.table import MAP, listing, names_in, near, read_table, text_fault
 
 AUDIO_EXTENSIONS = (".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3")
 AUDIO, SOURCE = "audio", "source"
@@ -122,7 +122,7 @@ def read_manifest(path: Path, *, rename: Mapping[str, str] = _NO_RENAME, caption
     folder = table.path.parent.resolve()
     required = ("audio", "caption") if captions else ("audio",)
     optional = ("caption", "system", "sample_id", *_OPTIONAL)
-    columns = table.choose(required, [name for name in optional if name not in required], rename)
+    columns = table.choose(required, [name for name in optional if name not in required], rename, option=MAP)
     items: list[Item] = []
     by_id: dict[tuple[str, str], int] = {}
     by_file: dict[tuple[str, str], int] = {}
@@ -182,7 +182,7 @@ def from_outputs(
     pattern = _pattern(id_from)
     table = read_table(prompts)
     required = ("prompt_id", "caption")
-    columns = table.choose(required, _OPTIONAL, rename)
+    columns = table.choose(required, _OPTIONAL, rename, option=MAP)
     asked: dict[str, Item] = {}
     for row, cells in table.texts(columns, required):
         prompt_id = cells.pop("prompt_id")

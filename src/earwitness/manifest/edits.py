@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from earwitness.manifest import Item, Manifest, metadata_of, notes_on_sets
-from earwitness.manifest.table import NUMBERS, listing, read_table
+from earwitness.manifest.table import MAP, NUMBERS, listing, read_table
 
 ALIASES: Mapping[str, tuple[str, ...]] = MappingProxyType({"system": ("method",), "edit_type": ("task",)})
 """Other names under which a column of an edit manifest is known."""
@@ -51,7 +51,7 @@ def read_edits(path: Path, *, rename: Mapping[str, str] = MappingProxyType({})) 
     """
     table = read_table(metadata_of(path, _REMEDY) if os.path.isdir(path) else path)
     folder = table.path.parent.resolve()
-    columns = table.choose(_REQUIRED, _OPTIONAL, rename, ALIASES)
+    columns = table.choose(_REQUIRED, _OPTIONAL, rename, ALIASES, option=MAP)
     items: list[Item] = []
     by_id: dict[tuple[str, str], int] = {}
     by_file: dict[tuple[str, str], int] = {}

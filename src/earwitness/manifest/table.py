@@ -26,6 +26,9 @@ NUMBERS = ("edit_start_s", "edit_end_s")
 ALIASES: Mapping[str, tuple[str, ...]] = {"audio": ("file_name",)}
 """Other names under which a column of ours is known."""
 
+MAP = "--map"
+"""The option of commands by which a user names the columns of a table."""
+
 _KINDS: Mapping[str, tuple[type, ...]] = dict.fromkeys(NAMES, (int,)) | dict.fromkeys(NUMBERS, (int, float))
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -49,8 +52,13 @@ class Table:
         optional: Sequence[str],
         rename: Mapping[str, str],
         aliases: Mapping[str, tuple[str, ...]] = ALIASES,
+        *,
+        option: str = "",
     ) -> dict[str, str]:
         """Our name to theirs for each column that is present, by ``rename``, our own name or an alias.
+
+        Args:
+            option: The option by which a user gives ``rename``, e.g. :data:`MAP`; empty if there is none.
 
         Raises:
             InputFaults: At once if a required column or every row is missing, as all rows would fail.
@@ -61,9 +69,9 @@ class Table:
         known = (*required, *optional)
         for ours, theirs in rename.items():
             if ours not in known:
-                self.faults.append(f"--map {ours}={theirs}: {ours!r} is none of {', '.join(known)}")
+                self.faults.append(f"{option} {ours}={theirs}: {ours!r} is none of {', '.join(known)}")
             elif theirs not in self.columns:
-                self.faults.append(f"--map {ours}={theirs}: no such column{near(theirs, self.columns)}")
+                self.faults.append(f"{option} {ours}={theirs}: no such column{near(theirs, self.columns)}")
         chosen = {}
         for ours in known:
             names = (rename[ours],) if ours in rename else (ours, *aliases.get(ours, ()))
@@ -74,12 +82,11 @@ class Table:
                 self.faults.append(f"no column {' or '.join(map(repr, names))}{near(ours, self.columns)}")
             if len(present) > 1:
                 both = " and ".join(map(repr, present))
-                self.faults.append(f"{both} are both columns; choose one: --map {ours}={present[0]}")
+                choice = f"choose one: {option} {ours}={present[0]}" if option else "keep one"
+                self.faults.append(f"{both} are both columns; {choice}")
         if any(ours not in chosen for ours in required):
-            self.raise_faults(
-                f"The columns found are: {listing(self.columns, 40)}. "
-                "Name one of yours with --map, e.g. --map caption=prompt_text."
-            )
+            how = f"Name one of yours with {option}, e.g. {option} caption=prompt_text." if option else ""
+            self.raise_faults(f"The columns found are: {listing(self.columns, 40)}. {how}".rstrip())
         return chosen
 
     def texts(

@@ -19,7 +19,7 @@ from types import MappingProxyType
 
 from earwitness import captions
 from earwitness.errors import UserError
-from earwitness.manifest.table import read_table
+from earwitness.manifest.table import MAP, read_table
 from earwitness.questions.events import unmapped
 from earwitness.scenes.classes import SoundClass, admissible_pairs, builtin, load_classes
 
@@ -162,7 +162,7 @@ def read_csv(path: Path, *, rename: Mapping[str, str] = _NO_RENAME) -> list[dict
         UserError: If the file cannot be read.
     """
     table = read_table(path)
-    columns = table.choose(("caption",), ("prompt_id", "first", "second"), rename)
+    columns = table.choose(("caption",), ("prompt_id", "first", "second"), rename, option=MAP)
     rows = [
         {**cells, "prompt_id": cells.get("prompt_id") or f"row {row}"}
         for row, cells in table.texts(columns, ("caption",))
