@@ -11,12 +11,13 @@ import pytest
 
 from earwitness import audio
 from earwitness.errors import InputFaults, UserError
+from earwitness.listeners.levels import measured
 from earwitness.scenes.bank import Bank
 from earwitness.scenes.render import render
 from earwitness.scenes.ritta.classes import CLASSES, GROUPS
 from earwitness.scenes.ritta.recipe import recipe
 from earwitness.scores import ritta
-from earwitness.scores.frame_levels import TrueLevels
+from earwitness.scores.frame_levels import FrameLevels, TrueLevels
 from earwitness.scores.relations import RELATIONS, SPATIAL, from_json
 from earwitness.scores.ritta_rules import MODES, rules
 from sounds import noise
@@ -433,3 +434,19 @@ def test_the_real_bank_gives_every_relation(shared_data):
                 assert judged(scene, mode)
             assert all(found.msr == 1.0 for found in judged(scene))
             assert audio.peak(render(scene, made.bank).mix) <= 0.9
+
+
+@pytest.mark.realdata
+def test_distances_are_measured_on_real_sounds(shared_data):
+    made = recipe(Bank.open(shared_data / "clips"), split="all", per_relation=10, seed=4)
+    for key in keys(made):
+        if key.rpartition("-")[0] not in SPATIAL:
+            continue
+        scene = made.draw(key)["audio"]
+        reply = measured(audio.Clip(render(scene, made.bank).mix[np.newaxis], RATE, ""))
+        levels = FrameLevels(reply["frame_s"], [-math.inf if db is None else db for db in reply["dbfs"]])
+        heard = scene.truth().events
+        near, far = scene.expected.distances_m
+        for found in ritta.judged(scene.expected, heard, levels, rules({})):
+            assert found.relation == 1.0, key
+            assert found.level_difference_db == pytest.approx(20 * math.log10(far / near), abs=0.3), key
