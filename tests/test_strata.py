@@ -19,20 +19,29 @@ def interval(groups, **options):
     """Mean over strata and its interval, of (values, clusters) a stratum."""
     means = [float(np.mean(values)) for values, _ in groups]
     found = [cluster_interval(np.array(v), c, **{**QUICK, **options}) for v, c in groups]
-    return fmean(means), strata.joined(means, [None if i is None else (i.low, i.high) for i in found])
+    alone = [len(set(clusters)) == 1 for _, clusters in groups]
+    several = [k for k, one in enumerate(alone) if not one]
+    return fmean(means), strata.joined(
+        [means[k] for k in several],
+        [None if (i := found[k]) is None else (i.low, i.high) for k in several],
+        [mean for mean, one in zip(means, alone, strict=True) if one],
+    )
 
 
 def names(n, per_cluster=1):
     return [f"c{k // per_cluster}" for k in range(n)]
 
 
-values = st.lists(st.floats(0, 1), min_size=2, max_size=12)
+values = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 
 
 @given(st.lists(values, min_size=1, max_size=5), st.randoms())
 @settings(max_examples=40, deadline=None)
 def test_the_interval_holds_the_mean_stays_on_the_scale_and_ignores_order(groups, random):
     mean, found = interval([(each, names(len(each))) for each in groups])
+    if len(groups) == len(groups[0]) == 1:
+        assert found is None
+        return
     assert -1e-12 <= found[0] <= mean <= found[1] <= 1 + 1e-12
     shuffled = [random.sample(each, len(each)) for each in random.sample(groups, len(groups))]
     again_mean, again = interval([(each, names(len(each))) for each in shuffled])
@@ -71,12 +80,56 @@ def test_a_small_unanimous_stratum_is_not_hidden_among_large_ones():
     assert found[0] < alike[0]
 
 
-def test_one_cluster_leaves_the_interval_open():
-    assert interval([([0.2, 0.8], names(2)), ([0.5, 0.5], ["c", "c"])])[1] is None
-    pair = paired_difference(
-        np.array([1.0, 0.0, 1.0]), np.zeros(3), ["c0", "c1", "c0"], ["s", "s", "t"], **QUICK
+def test_a_stratum_of_one_cluster_brings_the_widest_bound():
+    sure = ([1.0] * 500, names(500))
+    lone = ([1.0, 1.0], ["c", "c"])
+    _, found = interval([sure, lone])
+    assert found[0] == pytest.approx(1 - (1 - wilson(1, 1).low) / 2, abs=0.001)
+    _, two = interval([sure, ([1.0] * 2, names(2))])
+    assert found[0] < two[0]
+    assert interval([lone])[1] is None
+    assert strata.joined([0.5], [(0.4, 0.6)], [3.0]) is None
+    assert strata.joined([0.5], [(0.4, 0.6)], [0.5], scale=None) is None
+
+
+def test_strata_of_one_cluster_are_as_sure_together_as_so_many_clusters():
+    ones = [([float(k < 7)], ["c"]) for k in range(11)]
+    usual = wilson(7, 11)
+    assert interval(ones)[1] == pytest.approx((usual.low, usual.high))
+
+
+def test_one_cluster_in_a_stratum_leaves_the_comparison_of_the_others():
+    n = 60
+    one, two = np.r_[np.ones(n), 1.0], np.r_[np.zeros(n // 2), np.ones(n // 2), 0.0]
+    kinds = [f"s{k % 3}" for k in range(n)]
+    pair = paired_difference(one, two, names(n + 1), [*kinds, "t"], **QUICK)
+    without = paired_difference(one[:n], two[:n], names(n), kinds, **QUICK)
+    assert pair.clusters == n + 1
+    assert pair.difference == pytest.approx((3 * without.difference + 1) / 4)
+    assert pair.high - pair.low > without.high - without.low
+    alone = paired_difference(one[-1:], two[-1:], ["c"], ["t"], **QUICK)
+    assert alone is None
+    nothing_else = paired_difference(
+        np.ones(n + 1), np.r_[np.ones(n), 0.0], names(n + 1), [*kinds, "t"], **QUICK
     )
-    assert pair is None
+    assert nothing_else.low < 0 < nothing_else.difference == 0.25
+    assert nothing_else.p == 1.0
+    assert paired_difference(one, two, names(n + 1), [*kinds, "t"], bounds=None, **QUICK) is None
+
+
+@pytest.mark.parametrize("lone", [2, 5, 11])
+def test_intervals_with_strata_of_one_cluster_cover_the_true_mean(lone):
+    """Eleven strata, some of one cluster and the rest of 20; 300 draws of the world."""
+    rng = np.random.default_rng(lone)
+    sizes, rates = [20] * (11 - lone) + [1] * lone, np.r_[np.full(11 - lone, 0.6), np.full(lone, 0.4)]
+    held, trials = 0, 300
+    for _ in range(trials):
+        groups = [
+            ((rng.random(n) < rate).astype(float), names(n)) for n, rate in zip(sizes, rates, strict=True)
+        ]
+        low, high = interval(groups, draws=200)[1]
+        held += low <= rates.mean() <= high
+    assert 0.91 <= held / trials <= 0.995
 
 
 def test_strata_weigh_the_same_however_many_items_they_have():

@@ -159,7 +159,7 @@ def test_a_number_without_its_ceiling_is_not_reported() -> None:
     assert oracle.parts["after"]["joint"].value == pytest.approx(2 / 3)
     told = " ".join(found.notes)
     assert "Not reported without their ceiling: Joint in after, where the clips of reference" in told
-    assert "The means of a, reference are over 2 of 3 relations; they have no number in: after." in told
+    assert "The means of a, oracle, reference are over 2 of 3 relations; left out: after." in told
     without = summary([row for row in rows if row.system != "reference"], STRATA)
     assert without.rows[0].metrics["joint"].value is None
     assert without.rows[1].metrics["joint"].value is not None
@@ -180,5 +180,59 @@ def test_systems_with_different_strata_are_compared_on_those_they_share() -> Non
     assert any("b: no mean over all relations" in note and "in: after." in note for note in found.notes)
     free = summary(rows, replace(STRATA, ceiling=""))
     assert any("means are not over the same relations" in note for note in free.notes)
-    short = [row for row in rows if row.system != "b" or row.cluster == "c0" or row.stratum == "count"]
-    assert "one cluster in: before" in summary(short, STRATA).comparisons[0].note
+
+
+def test_the_oracles_means_are_over_the_strata_of_the_ceiling() -> None:
+    """Its numbers fall from stratum to stratum, so that a mean over others would be another number."""
+    right, half = [1.0] * 4, [1.0, 0.0] * 2
+    rows = of_all("a", count=half, before=half, after=half) + of_all("reference", count=right, before=right)
+    rows += of_all("oracle", count=right, before=right, after=half)
+    for found in (summary(rows, STRATA), summary([row for row in rows if row.stratum != "after"], STRATA)):
+        oracle = next(row for row in found.rows if row.system == "oracle")
+        assert oracle.metrics["joint"].value == oracle.parts["Time"]["joint"].value == 1.0
+        assert not any("no mean" in note or "in: ." in note for note in found.notes)
+    oracle = summary(rows, STRATA).rows[2]
+    assert oracle.parts["after"]["joint"].value == 0.5
+    alone = [row for row in rows if row.system != "reference" or row.stratum == "count"]
+    assert (
+        summary(alone, STRATA).rows[2].parts["Time"]["joint"].value == 0.75
+    )  # nobody else has a number there
+
+
+def test_a_stratum_of_one_cluster_takes_no_interval_and_no_comparison_away() -> None:
+    many = [1.0] * 38 + [0.0] * 2
+    rows = of_all("a", count=many, before=many, after=[1.0])
+    rows += of_all("b", count=many[::-1], before=[0.0] * 40, after=[0.0])
+    rows += of_all("reference", count=many, before=many, after=many)
+    found = summary(rows, STRATA)
+    one, pair = found.rows[0], found.comparisons[0]
+    assert (one.parts["after"]["joint"].value, one.parts["after"]["joint"].low) == (1.0, None)
+    low, high = one.metrics["joint"].low, one.metrics["joint"].high
+    assert low is not None
+    assert high is not None
+    assert low < 1 - (1 - 0.21) / 3 < one.metrics["joint"].value <= high  # type: ignore[operator]
+    assert (pair.items, pair.note) == (81, "one cluster alone in after")
+    assert pair.low is not None
+    assert pair.low < 2 / 3 - 1.5 / 3
+
+
+def test_no_winner_comes_of_strata_of_one_cluster_alone() -> None:
+    rows = of_all("a", count=[1.0] * 9, before=[1.0] * 9, after=[1.0])
+    rows += of_all("b", count=[1.0] * 9, before=[1.0] * 9, after=[0.0])
+    rows += of_all("reference", count=[1.0] * 9, before=[1.0] * 9, after=[1.0])
+    pair = summary(rows, STRATA).comparisons[0]
+    assert (pair.difference, pair.p, pair.winner) == (pytest.approx(1 / 3), 1.0, "")
+    assert (pair.low or 0) < 0
+    lone = [row for row in rows if row.stratum == "after"]
+    assert summary(lone, STRATA).comparisons[0].note == "all shared items (1) lie in one cluster"
+
+
+def test_a_system_that_chance_has_no_part_in_has_no_interval() -> None:
+    mixed: list[float] = [1.0, 0.0, 1.0]
+    every = {"count": mixed, "before": mixed, "after": mixed}
+    rows = of_all("a", **every) + of_all("reference", **every) + of_all("oracle", **every)
+    found = summary(rows, replace(STRATA, exact=frozenset({"oracle"})))
+    for row in found.rows:
+        for metrics in (row.metrics, *row.parts.values()):
+            assert metrics["joint"].value == pytest.approx(2 / 3)
+            assert (metrics["joint"].low is None) == (row.system == "oracle")

@@ -112,13 +112,24 @@ def cluster_interval(
     if resampling.all_agree(pooled_mean, kinds, counts):
         if bounds is None or not resampling.within(values, bounds):
             return None
-        floor, span = bounds[0], bounds[1] - bounds[0]
-        rate = (mean - floor) / span
-        bound = wilson(min(1.0, max(0.0, rate)) * len(totals), len(totals), level)
-        return Interval(min(mean, floor + span * bound.low), max(mean, floor + span * bound.high), WILSON)
+        return scaled_wilson(mean, len(totals), bounds, level)
     drawn = resampling.resampled(pooled_mean, kinds, counts, draws, np.random.default_rng(seed))
     low, high = resampling.percentiles(drawn, level)
     return Interval(min(mean, low), max(mean, high), BOOTSTRAP)
+
+
+def scaled_wilson(mean: float, clusters: int, bounds: tuple[float, float], level: float = 0.95) -> Interval:
+    """The Wilson score interval of a mean on any scale, as if every cluster stood at an end of it.
+
+    Args:
+        mean: Of the clusters, within ``bounds``.
+        clusters: How many there are, at least 1.
+        bounds: Lowest and highest value the metric can take.
+    """
+    floor, span = bounds[0], bounds[1] - bounds[0]
+    rate = (mean - floor) / span
+    bound = wilson(min(1.0, max(0.0, rate)) * clusters, clusters, level)
+    return Interval(min(mean, floor + span * bound.low), max(mean, floor + span * bound.high), WILSON)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,13 +226,22 @@ def difference_interval(
     if resampling.all_agree(difference_of_means, kinds, counts):
         if span is None:
             return None
-        unlike = wilson(0, int(counts.sum()), level).high
-        middle, reach = (1 - unlike) * difference, unlike * span
-        low, high = middle - reach, middle + reach
-    else:
-        drawn = resampling.resampled(difference_of_means, kinds, counts, draws, rng)
-        low, high = resampling.percentiles(drawn, level)
+        return agreeing(difference, int(counts.sum()), span, level)
+    drawn = resampling.resampled(difference_of_means, kinds, counts, draws, rng)
+    low, high = resampling.percentiles(drawn, level)
     return min(difference, low), max(difference, high)
+
+
+def agreeing(difference: float, clusters: int, span: float, level: float = 0.95) -> tuple[float, float]:
+    """Low and high of a difference that all clusters show alike; see :func:`paired_difference`.
+
+    Args:
+        clusters: How many there are, at least 1. With one, zero lies within, whatever the difference.
+        span: Length of the metric's scale.
+    """
+    unlike = wilson(0, clusters, level).high
+    middle, reach = (1 - unlike) * difference, unlike * span
+    return min(difference, middle - reach), max(difference, middle + reach)
 
 
 def swap_test(kinds: Floats, counts: NDArray[np.int64], draws: int, rng: np.random.Generator) -> float:

@@ -13,7 +13,14 @@ proportions, Computational Statistics & Data Analysis 53, 2009; arms may be uneq
 that stratum's interval. A stratum whose clusters all agree brings the Wilson bound at its own number of
 clusters, so that agreement is never taken for certainty: S strata of k unanimous clusters get an arm that is
 sqrt(S) shorter than that of k clusters, which is longer than that of the S k clusters that were seen.
-A stratum without an interval, such as one of a single cluster, leaves the joined one open.
+
+One cluster says nothing about spread, so that a stratum of one has no interval of its own. Beside other
+strata, all those of one cluster are collapsed into one (Cochran, Sampling Techniques, 1977, chapter 5A, on
+one unit per stratum): L of them of mean c weigh as L strata, and bring the Wilson bound of c at n = L, on the
+metric's scale. With one such stratum that is n = 1, the widest bound there is (a rate of 1 may be 0.21). In a
+comparison each brings the bound of one cluster, which holds zero whatever the difference. So they widen the
+joined interval, name no winner by themselves, and take nothing away from the other strata. On a scale without
+limits there is no such bound, and they leave the joined interval open, as does any stratum without one.
 """
 
 from collections.abc import Sequence
@@ -28,28 +35,41 @@ from earwitness.stats.intervals import Paired
 
 
 def joined(
-    means: Sequence[float], bounds: Sequence[tuple[float, float] | None]
+    means: Sequence[float],
+    bounds: Sequence[tuple[float, float] | None],
+    lone: Sequence[float] = (),
+    *,
+    scale: tuple[float, float] | None = (0.0, 1.0),
+    level: float = 0.95,
 ) -> tuple[float, float] | None:
     """The interval of the mean of independent means, in whatever order they come.
 
     Args:
-        means: One per stratum.
+        means: One per stratum of two or more clusters.
         bounds: The interval of each, low and high, which holds its mean; None where there is none.
+        lone: The means of the strata of one cluster.
+        scale: Lowest and highest value the metric can take, None if it has no limit; used for ``lone``.
+        level: Confidence level of the bounds.
 
     Returns:
         Low and high, within the mean of the strata's lows and of their highs; None without an interval of
-        every stratum.
+        every stratum, and for a single stratum of one cluster.
     """
     known = [pair for pair in bounds if pair is not None]
-    if not known or len(known) < len(means):
+    strata = len(means) + len(lone)
+    if len(known) < len(means) or strata < 1 or (not known and strata == 1):
         return None
-    if len(known) == 1:
+    if lone and (scale is None or not resampling.within(lone, scale)):
+        return None
+    if strata == 1:
         return known[0]
-    below, above = (
-        sqrt(fsum((mean - pair[side]) ** 2 for mean, pair in zip(means, known, strict=True))) / len(means)
-        for side in (0, 1)
-    )
-    centre = fmean(means)
+    arms = [[mean - low, high - mean] for mean, (low, high) in zip(means, known, strict=True)]
+    if lone and scale is not None:
+        centre = fmean(lone)
+        bound = intervals.scaled_wilson(centre, len(lone), scale, level)
+        arms.append([len(lone) * (centre - bound.low), len(lone) * (bound.high - centre)])
+    below, above = (sqrt(fsum(arm[side] ** 2 for arm in arms)) / strata for side in (0, 1))
+    centre = fmean([*means, *lone])
     return centre - below, centre + above
 
 
@@ -75,8 +95,8 @@ def paired_difference(
         level, draws, seed, bounds: As there.
 
     Returns:
-        None if a stratum has no interval: it has one cluster, or its clusters all agree on a scale
-        without limits.
+        None with fewer than two clusters in all, and if on a scale without limits a stratum has one
+        cluster, or clusters that all agree.
 
     Raises:
         ValueError: If a value is not finite or an argument is out of range.
@@ -90,15 +110,18 @@ def paired_difference(
     for _, its in sorted(of_stratum.items()):
         own = [clusters[index] for index in its]
         one, two = (resampling.cluster_totals(values[its], own) for values in (first, second))
-        if len(one) < 2:
-            return None
         totals = np.array([one[cluster] + two[cluster] for cluster in one])
         span = intervals.span_of(bounds, first[its], second[its])
-        found.append(intervals.difference_interval(*resampling.kinds_of(totals), level, draws, rng, span))
-        differences.append(float(intervals.difference_of_means(totals.sum(axis=0))))
+        difference = float(intervals.difference_of_means(totals.sum(axis=0)))
+        if len(totals) > 1:
+            bound = intervals.difference_interval(*resampling.kinds_of(totals), level, draws, rng, span)
+        else:
+            bound = None if span is None else intervals.agreeing(difference, 1, span, level)
+        found.append(bound)
+        differences.append(difference)
         weighted.append(totals / (len(its) * len(of_stratum)))
     interval = joined(differences, found)
-    if interval is None:
+    if interval is None or sum(map(len, weighted)) < 2:
         return None
     # So weighted, items sum to 1 and the pooled mean over all clusters is the mean over strata.
     every = np.concatenate(weighted)

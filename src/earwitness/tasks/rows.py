@@ -86,6 +86,7 @@ class Metric:
         low, high: Bounds of the interval at the run's confidence level.
         worst, best: The value if every unheard item were wrong or right; None where that has no meaning.
         n: Number of items behind the value.
+        lone: Whether one cluster alone stands behind the value, so that it has no interval.
     """
 
     value: float | None
@@ -94,6 +95,7 @@ class Metric:
     worst: float | None = None
     best: float | None = None
     n: int = 0
+    lone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +139,12 @@ class Measures:
         stratum: What a stratum is, as the plural of one word.
         ceiling: Baseline that shows what the listener can reach: where it has no number in a stratum, no one
             has but the oracle.
-        oracle: Baseline that knows the truth without hearing: what the scores themselves can reach. Where
+        oracle: Baseline that knows the truth without hearing: what the scores themselves can reach. Its means
+            over strata are over those of the ceiling; in a group where that has none, over its own. Where
             there is a ceiling, the baselines that are neither it nor the oracle are floors.
+        exact: Baselines whose numbers owe nothing to chance, so that they have no interval.
         unlisted: Baselines whose clips are not put on the page.
+        marks: Systems that must be marked wherever they are ranked, which follows from their numbers too.
     """
 
     specs: tuple[MetricSpec, ...]
@@ -155,8 +160,10 @@ class Measures:
     stratum: str = "strata"
     ceiling: str = ""
     oracle: str = ""
+    exact: frozenset[str] = frozenset()
     unlisted: frozenset[str] = frozenset()
     remarks: "Callable[[Sequence[SystemRow]], Sequence[str]]" = lambda systems: ()
+    marks: "Callable[[Sequence[SystemRow]], Sequence[Mark]]" = lambda systems: ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +188,21 @@ class SystemRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """A sign beside the names of some systems, and a sentence that says what it means."""
+
+    sign: str
+    meaning: str
+    systems: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """Two systems on the items that both have a value of ``metric`` for: ``difference`` = first - second.
 
     ``items`` is the number of those items, ``clusters`` that of the clusters they lie in. ``winner`` is
-    empty unless the paired interval excludes zero and the corrected p is below alpha.
+    empty unless the paired interval excludes zero and the corrected p is below alpha. ``note`` says why there
+    is no difference, or what its interval rests on.
     """
 
     metric: str
@@ -212,6 +229,7 @@ class Summary:
     rows: tuple[SystemRow, ...]
     comparisons: tuple[Comparison, ...]
     notes: tuple[str, ...]
+    marks: tuple[Mark, ...] = ()
 
     @property
     def specs(self) -> tuple[MetricSpec, ...]:

@@ -56,11 +56,13 @@ def _missing(
     alone: dict[tuple[str, ...], list[str]] = {}
     for row in systems:
         lacking = tuple(name for name in every if row.parts[name][measures.key].value is None)
+        own = tuple(name for name in lacking if (name, measures.key) not in dropped)
         if row.metrics[measures.key].value is not None:
-            groups.setdefault(lacking, []).append(row.system)
-        elif len(lacking) < len(every):
-            own = (name for name in lacking if (name, measures.key) not in dropped)
-            alone.setdefault(tuple(own), []).append(row.system)
+            without = tuple(name for name in every if (name, measures.key) in dropped or name in lacking)
+            # the oracle's mean is over its own strata where the ceiling has none at all
+            groups.setdefault(without if len(without) < len(every) else lacking, []).append(row.system)
+        elif own and len(lacking) < len(every):
+            alone.setdefault(own, []).append(row.system)
     for lacking, names in alone.items():
         yield (
             f"{listing(names)}: no mean over all {measures.stratum}, since no clip has a number in: "
@@ -71,7 +73,7 @@ def _missing(
         if lacking:
             yield (
                 f"The means of {listing(names)} are over {len(every) - len(lacking)} of {len(every)} "
-                f"{measures.stratum}; they have no number in: {', '.join(lacking)}."
+                f"{measures.stratum}; left out: {', '.join(lacking)}."
             )
     ranked = [names for names in groups.values() if not measures.baselines.keys() >= set(names)]
     if len(ranked) > 1:

@@ -2,8 +2,9 @@
 
 Where a task has strata, a number is the mean over them, and two systems are compared on items, and so strata,
 that both have a value for. A number that lacks its ceiling in a stratum (see Measures.ceiling) is dropped
-there, and so from the mean. A system without a number in a stratum where the ceiling has one has no mean:
-over other strata than the rest, it could not be read beside theirs.
+there, and so from the mean. The oracle keeps it there, but its means too are over the ceiling's strata, so
+that a column of means can be read down. A system without a number in a stratum where the ceiling has one has
+no mean: over other strata than the rest, it could not be read beside theirs.
 """
 
 from collections import Counter
@@ -82,6 +83,7 @@ def summarise(
         notes=_notes(systems, measures, measured, manifest_notes, unclaimed)
         + strata_notes.notes(tallies, systems, measures, dropped)
         + tuple(measures.remarks(systems)),
+        marks=tuple(measures.marks(systems)),
     )
 
 
@@ -108,18 +110,19 @@ def _system(
     )
     n = sum(counts.values())
     applicable = n - counts[NOT_APPLICABLE]
-    if name == measures.oracle:
-        dropped = frozenset()
+    oracle, chance = name == measures.oracle, None if name in measures.exact else drawn
     found = {
         stratum: {
-            spec.name: Metric(None) if (stratum, spec.name) in dropped else tally.metric(spec, drawn)
+            spec.name: Metric(None)
+            if (stratum, spec.name) in dropped and not oracle
+            else tally.metric(spec, chance)
             for spec in measures.specs
         }
         for stratum, tally in strata.items()
     }
     parts: dict[str, Mapping[str, Metric]] = {}
     for group, members in measures.strata.items():
-        parts[group] = _joined(found, members, measures, dropped)
+        parts[group] = _joined(found, members, measures, dropped, oracle, drawn.level)
         parts |= {member: found[member] for member in members}
     return SystemRow(
         system=name,
@@ -128,7 +131,7 @@ def _system(
         unheard=counts[UNHEARD],
         scored=counts[SCORED],
         coverage=counts[SCORED] / applicable if applicable else None,
-        metrics=_joined(found, tuple(found), measures, dropped),
+        metrics=_joined(found, tuple(found), measures, dropped, oracle, drawn.level),
         errors={kind: errors[kind] for kind in measures.kinds},
         unheard_reasons=dict(sorted(reasons.items())),
         baseline=name in measures.baselines,
@@ -137,14 +140,24 @@ def _system(
 
 
 def _joined(
-    parts: Mapping[str, Mapping[str, Metric]], strata: Sequence[str], measures: Measures, dropped: Dropped
+    parts: Mapping[str, Mapping[str, Metric]],
+    strata: Sequence[str],
+    measures: Measures,
+    dropped: Dropped,
+    oracle: bool,
+    level: float,
 ) -> dict[str, Metric]:
-    """Every metric over the strata of those names."""
+    """Every metric over those of the strata where the ceiling has a number.
+
+    Where it has none at all, nothing stands beside the oracle's number, which is then over all its own.
+    """
     found = {}
     for spec in measures.specs:
         its = [parts[name][spec.name] for name in strata if (name, spec.name) not in dropped]
+        if oracle and not its:
+            its = [own for name in strata if (own := parts[name][spec.name]).value is not None]
         whole = not measures.ceiling or all(metric.value is not None for metric in its)
-        found[spec.name] = joined(its) if whole else Metric(None)
+        found[spec.name] = joined(its, spec, level) if whole else Metric(None)
     return found
 
 
@@ -190,18 +203,21 @@ def _pair(
     )
     if not shared:
         return replace(plain, note="no scored item is shared: the same sample_id of one prompt or source")
-    if lone := [stratum for stratum, count in clusters.items() if count < 2]:
-        if lone == [WHOLE]:
-            return replace(plain, note=f"all shared items ({len(shared)}) lie in one cluster")
-        return replace(plain, note=f"all shared items lie in one cluster in: {', '.join(lone)}")
+    if clusters.total() < 2:
+        return replace(plain, note=f"all shared items ({len(shared)}) lie in one cluster")
+    lone = [stratum for stratum, count in clusters.items() if count < 2]
+    note = f"one cluster alone in {', '.join(lone)}" if lone else ""
     one, two = (np.array([values[name][item] for item in shared]) for name in (first, second))
     result = paired_difference(
         one, two, [item[1] for item in shared], [item[0] for item in shared], bounds=spec.scale,
         **asdict(drawn),
     )  # fmt: skip
     if result is None:
-        return replace(plain, note="all shared clusters differ alike, on a scale without limits")
-    return replace(plain, difference=result.difference, low=result.low, high=result.high, p=result.p)
+        why = note or "all shared clusters differ alike"
+        return replace(plain, note=f"{why}, on a scale without limits")
+    return replace(
+        plain, difference=result.difference, low=result.low, high=result.high, p=result.p, note=note
+    )
 
 
 def _decided(pair: Comparison, spec: MetricSpec, p_holm: float) -> Comparison:

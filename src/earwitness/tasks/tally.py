@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 
 import numpy as np
@@ -51,8 +51,8 @@ class Tally:
         values = zip(self.items, self.values[name], strict=True)
         return {item: value for item, value in values if not np.isnan(value)}
 
-    def metric(self, spec: MetricSpec, drawn: Drawn) -> Metric:
-        """The mean over the stratum's items, with its interval."""
+    def metric(self, spec: MetricSpec, drawn: Drawn | None) -> Metric:
+        """The mean over the stratum's items with its interval; no draws where chance has no part in it."""
         found = self.defined(spec.name)
         values, clusters = np.array(list(found.values())), [cluster for cluster, _ in found]
         unheard, scored = self.counts[UNHEARD], self.counts[SCORED]
@@ -62,28 +62,38 @@ class Tally:
             worst, best = (least, most) if spec.better > 0 else (most, least)
         if not len(values):
             return Metric(None, worst=worst, best=best)
+        known = Metric(float(values.mean()), None, None, worst, best, len(values))
+        if drawn is None:
+            return known
+        if len(set(clusters)) == 1:
+            return replace(known, lone=True)
         interval = cluster_interval(values, clusters, bounds=spec.scale, **asdict(drawn))
-        low, high = (interval.low, interval.high) if interval else (None, None)
-        return Metric(float(values.mean()), low, high, worst, best, len(values))
+        return replace(known, low=interval.low, high=interval.high) if interval else known
 
 
-def joined(parts: Sequence[Metric]) -> Metric:
+def joined(parts: Sequence[Metric], spec: MetricSpec, level: float) -> Metric:
     """The mean over strata of their means; those without a value are left out.
 
     ``worst`` and ``best`` are means over all strata in which anything is applicable, also those where all is
-    unheard; None if one of these lacks them.
+    unheard; None if one of these lacks them. What strata of one cluster bring to the interval:
+    :mod:`earwitness.stats.strata`.
     """
     known = [part for part in parts if part.value is not None]
     told = [part for part in parts if part.value is not None or part.worst is not None]
     worst, best = (_mean([getattr(part, name) for part in told]) for name in ("worst", "best"))
     if not known:
         return Metric(None, worst=worst, best=best)
-    means = [part.value for part in known if part.value is not None]
+    means, alone = (
+        [part.value for part in known if part.value is not None and part.lone == lone]
+        for lone in (False, True)
+    )
     bounds = [
-        (part.low, part.high) if part.low is not None and part.high is not None else None for part in known
+        (part.low, part.high) if part.low is not None and part.high is not None else None
+        for part in known
+        if not part.lone
     ]
-    low, high = strata.joined(means, bounds) or (None, None)
-    return Metric(fmean(means), low, high, worst, best, sum(part.n for part in known))
+    low, high = strata.joined(means, bounds, alone, scale=spec.scale, level=level) or (None, None)
+    return Metric(fmean([*means, *alone]), low, high, worst, best, sum(part.n for part in known))
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
