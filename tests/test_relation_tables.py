@@ -34,7 +34,7 @@ from earwitness.scores.ritta import KINDS
 from earwitness.scores.ritta_released import product_of_means
 from earwitness.stats.intervals import cluster_interval
 from earwitness.tasks import ritta_sources
-from earwitness.tasks.rows import ItemRow, Metric
+from earwitness.tasks.rows import ItemRow, Mark, Metric
 from earwitness.tasks.task import Hearer
 from related import MEASURES, ritta, system
 from test_report_tables import NASTY, rendered_cells, strict, unescaped
@@ -164,6 +164,20 @@ def test_latex_is_balanced_and_every_line_has_all_cells(interval):
 def test_names_show_as_they_are_in_markdown():
     head = blocks(relation_tables.markdown(ritta(NASTY), USUAL))["mAMSR"][0]
     assert head[2:6] == ['=HYPERLINK("x")', NASTY[1], r"[red]tango[/red]\x1b[2J", NASTY[3]]
+
+
+def test_signs_stand_beside_names_and_are_explained():
+    found = ritta(marks=(Mark("‡", "Fewer prompts.", frozenset({"tango2"})),))
+    text = relation_tables.markdown(found, USUAL)
+    assert blocks(text)["mAMSR"][0][2:5] == ["AUDIT", "tango2 ‡", "audioldm"]
+    assert "‡ Fewer prompts." in text
+    tex = relation_tables.latex_tables(found, USUAL)
+    assert "tango2 ‡" in tex
+    files = ritta_tables.paper_tables(found, USUAL)
+    assert all("tango2 ‡" in text and "‡ Fewer prompts." in text for text in files.values())
+    said = " ".join(printed(found).split())
+    assert "tango2 ‡ " in said.split("by relation")[0]
+    assert "‡ Fewer prompts." in said
 
 
 def test_options_hold_for_the_tables_by_relation():

@@ -1,6 +1,7 @@
 """The RiTTA task in whole runs: ceilings, floors, planted systems, classes nobody knows, modes, judges."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -463,7 +464,7 @@ def test_baselines_have_the_prompts_that_some_system_answers(world: World, tmp_p
     told = " ".join(found.notes)
     assert "files without a prompt (1): take_stray.wav" in told
     assert "prompts without a file (64)" in told
-    assert "2 of 66 prompts have a clip of some system" in told
+    assert "the data set has 66 prompts; baselines have those that some system has a clip of" in told
 
 
 def test_a_system_may_not_bear_the_name_of_a_baseline(world: World) -> None:
@@ -490,6 +491,86 @@ def test_shuffled_never_has_a_clip_that_asks_for_the_same_and_stays_when_prompts
     assert found != ritta_sources.shuffled(rows, seed=4)
     alike = ritta_sources.shuffled([("a", "p", "and", "x"), ("b", "p", "and", "x")], seed=0)
     assert alike == {"a": None, "b": None}
+
+
+# --- a run that is extended ---------------------------------------------------------------------------
+
+
+def some(world: World, folder: Path, seed: int, keep: Callable[[str], bool]) -> list[Answer]:
+    """A system that answers some prompts only."""
+    lines = system_lines(folder, world.data, skilled(1.0), seed)
+    for file in folder.iterdir():
+        if not keep(file.stem):
+            file.unlink()
+    return lines
+
+
+def test_notes_are_true_of_the_whole_run_after_it_was_extended(world: World, tmp_path: Path) -> None:
+    lines = [*world.lines, *system_lines(tmp_path / "A", world.data, skilled(1.0), 21)]
+    lines += some(world, tmp_path / "B", 22, lambda name: name.endswith("0"))
+    lines += some(world, tmp_path / "C", 23, lambda name: name < "count-00003")
+    lines += some(world, tmp_path / "more", 24, lambda name: name.endswith("1"))
+    ear = listener(tmp_path / "script.jsonl", lines)
+
+    def extended(**folders: str) -> tuple[Summary, str]:
+        outputs = {system: tmp_path / folder for system, folder in folders.items()}
+        hear(tmp_path / "run", ear, ritta_sources.manifest(world.data, outputs, silence=world.silence))
+        found = summary_of(tmp_path / "run")
+        return found, "\n".join(found.notes)
+
+    first, told = extended(A="A", B="B")
+    assert "B: prompts without a file (55)" in told
+    assert "reference has 66 prompts in this run; with fewer: B 11." in told
+    found, told = extended(C="C")
+    fewer = {"B", "C"}
+    assert "B: prompts without a file (55)" in told
+    assert "C: prompts without a file" in told
+    assert "reference has 66 prompts in this run; with fewer: B 11, C " in told
+    assert "the systems have different samples" in told
+    assert "A 66, B 11, C " in told
+    assert "have a clip of some system" not in told
+    assert [mark.systems for mark in found.marks if mark.sign == "‡"] == [fewer]
+    assert [mark.systems for mark in first.marks] == [{"B"}]
+    _, told = extended(B="more")
+    assert "C: prompts without a file" in told
+    assert "with fewer: B 22, C " in told
+    assert "what is said of the files of B is of those given last alone" in told
+
+
+# --- levels that cannot be measured -------------------------------------------------------------------
+
+
+def test_what_cannot_be_measured_is_bounded_and_marked_where_it_might_pay(
+    world: World, tmp_path: Path
+) -> None:
+    """Of each spatial relation two clips are right, two wrong, and two covered all over by another sound."""
+
+    def plan(name: str, one: Scene) -> list[Event]:
+        events, index = true_events(one), int(name.rpartition("-")[2])
+        if one.expected is None or one.expected.relation not in SPATIAL or index < 2:
+            return events
+        if index < 4:
+            return events[1:]
+        other = "car_horn" if events[0].label != "car_horn" else "dog_barking"
+        return [*events, Event(other, 0.0, 10.0, SURE)]
+
+    found = summary_of(one_system(world, tmp_path, system_lines(tmp_path / "ours", world.data, plan, 31)))
+    ours = next(row for row in found.rows if row.system == "ours")
+    assert ours.parts["Spatial_Distance"]["relation"].value == 0.5
+    said = next(
+        note for note in found.notes if note.startswith("ours: no level could be measured in 6 of 18")
+    )
+    assert "wrong, mARel of its spatial relations would be 0.333 and mAMSR 0.333;" in said
+    assert "were all right, 0.667 and 0.667." in said
+    mark = next(mark for mark in found.marks if mark.sign == "§")
+    assert mark.systems == {"ours"}
+    assert "reference (0.0%)" in mark.meaning
+
+
+def test_what_is_exact_has_no_interval(ran: Ran) -> None:
+    for row in summary_of(ran.folder).rows:
+        bounded = [m.low is not None for its in (row.metrics, *row.parts.values()) for m in its.values()]
+        assert any(bounded) == (row.system not in ("oracle", "silence"))
 
 
 @pytest.fixture

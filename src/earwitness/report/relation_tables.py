@@ -7,7 +7,7 @@ across, best first, then the ceilings (what the reference and the truth itself r
 comes of no work). So no number is read without what could have been reached in its place. A group of one
 stratum is that stratum, and has one line. ``n`` is how many clips a value rests on, but for the oracle's,
 which are always all; where systems differ in it, it is a range, and ``relations.csv`` has the number of each.
-A value that does not exist is ``--``.
+A value that does not exist is ``--``. A system that must be marked (Summary.marks) bears its signs here too.
 """
 
 import io
@@ -136,7 +136,7 @@ def markdown(summary: Summary, options: tables.TableOptions) -> str:
 
 def markdown_of(summary: Summary, found: Sheet, options: tables.TableOptions) -> str:
     """One table as GitHub-flavoured markdown, everything from outside escaped."""
-    names = [tables.shown_name(summary, row, options.names) for row in found.systems]
+    names = [tables.shown_name(summary, row, options.names) + signs(summary, row) for row in found.systems]
     lines = ["| " + " | ".join(map(tables.markdown_text, ["Relation", "n", *names])) + " |"]
     lines.append("|:--" + "|--:" * (len(names) + 1) + "|")
     for line in found.lines:
@@ -190,10 +190,17 @@ def _words(name: str) -> str:
     return one_line(name.replace("_", " "))
 
 
+def signs(summary: Summary, row: SystemRow) -> str:
+    """The signs that a system's name bears, a space before them; empty for most."""
+    found = "".join(mark.sign for mark in summary.marks if row.system in mark.systems)
+    return f" {found}" if found else ""
+
+
 def caption(summary: Summary, options: tables.TableOptions) -> str:
-    """The usual caption, and what the ceilings and floors are."""
+    """The usual caption, what the ceilings and floors are, and what the signs mean."""
     said = [tables.caption(summary, options)]
     said += [f"{shown}: {words}." for shown, words in _roles(summary, options.names)]
+    said += [f"{mark.sign} {mark.meaning}" for mark in summary.marks]
     return " ".join(said)
 
 
@@ -208,7 +215,7 @@ def _roles(summary: Summary, names: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _latex_head(summary: Summary, row: SystemRow, options: tables.TableOptions) -> str:
-    name = latex.latex_text(options.names.get(row.system, row.system))
+    name = latex.latex_text(options.names.get(row.system, row.system) + signs(summary, row))
     what = tables.role(summary.measures, row)
     return rf"\shortstack[r]{{{name} \\ {{\scriptsize ({what})}}}}" if what else name
 

@@ -85,7 +85,10 @@ def _grid(summary: Summary, columns: Sequence[_Column], options: tables.TableOpt
     return tables.Grid(
         heads=("System", *(head for head, _, _ in columns)),
         systems=rows,
-        names=tuple(tables.shown_name(summary, row, options.names) for row in rows),
+        names=tuple(
+            tables.shown_name(summary, row, options.names) + relation_tables.signs(summary, row)
+            for row in rows
+        ),
         cells=tuple(zip(*cells, strict=True)),
     )
 
@@ -206,8 +209,10 @@ def released(
             if (system, name) in clips and (name in reached or system == measures.oracle)
         }
         for part, names in within.items():
-            metric = _amsr([drawn[name] for name in names if name in drawn], level)
-            if part in _IMPOSSIBLE:
+            own = [name for name in names if name in drawn]
+            beside = [name for name in own if name in reached]  # the oracle may have more than anybody else
+            metric = _amsr([drawn[name] for name in beside or own], level)
+            if part in _IMPOSSIBLE or system in measures.exact:
                 metric = replace(metric, low=None, high=None)  # nothing is left to chance
             known[system, part] = _scaled(metric)
 

@@ -74,9 +74,11 @@ def _systems(summary: Summary, names: Names) -> "Table":
         metric = row.metrics[key.name]
         bounds = [f"{number(metric.worst, key)}, {number(metric.best, key)}"] if bounded else []
         counts = [f"{row.scored}/{row.n}", str(row.not_applicable), str(row.unheard), _coverage(row)]
-        cells.append([shown_name(summary, row, names), " ".join(_value(row, key)), *bounds, *counts])
+        name = shown_name(summary, row, names) + relation_tables.signs(summary, row)
+        cells.append([name, " ".join(_value(row, key)), *bounds, *counts])
     caption = ["Worst, best: if every unheard item were wrong, or right."] if bounded else []
     caption += [f"† {LOW_COVERAGE_NOTE}"] if any(map(low_coverage, rows)) else []
+    caption += [f"{mark.sign} {mark.meaning}" for mark in summary.marks]
     caption += [PART_NOTE] if parts else []
     return _table(f"{summary.task}: {summary.listener}", heads, cells, " ".join(caption))
 
@@ -185,6 +187,7 @@ def _relation(
         row = sheet.systems[index]
         name, what = one_line(names.get(row.system, row.system)), role(summary.measures, row)
         width = 11 if intervals else _NARROW
+        name += relation_tables.signs(summary, row)
         heads.append([name, what] if what else textwrap.wrap(name, width) or [""])
     lines: list[list[Lines]] = []
     for line in sheet.lines:

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from functools import partial
+from statistics import fmean
 
-from earwitness.scores.relations import MAIN, RELATIONS
+from earwitness.scores.relations import MAIN, RELATIONS, SPATIAL
 from earwitness.scores.ritta import KINDS
 from earwitness.scores.ritta_rules import RELEASED, rules
 from earwitness.tasks.ritta_scored import RIGHT, UNMEASURED, WRONG
-from earwitness.tasks.rows import Measures, MetricSpec, SystemRow
+from earwitness.tasks.rows import Mark, Measures, Metric, MetricSpec, SystemRow
 from earwitness.tasks.task import DETECTING, Hearer
 
 REFERENCE, ORACLE, SILENCE, SHUFFLED = "reference", "oracle", "silence", "shuffled"
@@ -100,21 +101,35 @@ def measures(hearer: Hearer) -> Measures:
         stratum="relations",
         ceiling=REFERENCE,
         oracle=ORACLE,
+        exact=frozenset((ORACLE, SILENCE)),
         unlisted=frozenset((ORACLE, SILENCE, SHUFFLED)),
         remarks=partial(_remarks, chosen.mode),
+        marks=_marks,
     )
 
 
 def _remarks(mode: str, systems: Sequence[SystemRow]) -> list[str]:
     return [
+        *_prompts(systems),
         *_floors(mode, systems),
         *_listed(systems, "vacuous", "'not' is met because nothing at all is heard"),
-        *_listed(
-            systems, "unmeasured", "No level could be measured, so that there is no relation and no MSR"
-        ),
+        *_unmeasured(systems),
         *_listed(systems, "shorter", "Clips shorter than the data set's, scored as they are"),
         *_listed(systems, "longer", "Clips longer than the data set's, scored as they are"),
     ]
+
+
+def _prompts(systems: Sequence[SystemRow]) -> list[str]:
+    """How many prompts the whole run has, and who has fewer."""
+    if (most := _most(systems)) is None:
+        return []
+    fewer = [f"{row.system} {row.n}" for row in systems if row.n < most]
+    more = f"; with fewer: {', '.join(fewer)}. A clip that was never given is in no number" if fewer else ""
+    return [f"{REFERENCE} has {most} prompts in this run{more}."]
+
+
+def _most(systems: Sequence[SystemRow]) -> int | None:
+    return next((row.n for row in systems if row.system == REFERENCE), None)
 
 
 def _floors(mode: str, systems: Sequence[SystemRow]) -> list[str]:
@@ -137,12 +152,82 @@ def _floors(mode: str, systems: Sequence[SystemRow]) -> list[str]:
     return notes
 
 
+def _unmeasured(systems: Sequence[SystemRow]) -> list[str]:
+    """Of each system that lacks spatial relations: its numbers if all of these were wrong, or right.
+
+    A clip whose levels cannot be told is in no mean, so that a system might gain by covering its faults.
+    """
+    notes = []
+    reached = [
+        name
+        for name in SPATIAL
+        if any(row.system == REFERENCE and row.parts[name]["relation"].value is not None for row in systems)
+    ]
+    for row in systems:
+        there, every = _count(row, "unmeasured")
+        if not there:
+            continue
+        note = (
+            f"{row.system}: no level could be measured in {there} of {every} spatial clips, which have no "
+            "relation and no MSR"
+        )
+        ends = [_were_all(row, metric, reached, end) for end in (0, 1) for metric in ("relation", "msr")]
+        if told := [f"{end:.3f}" for end in ends if end is not None]:
+            note += (
+                ". Were all of these wrong, mARel of its spatial relations would be {} and mAMSR {}; "
+                "were all right, {} and {}".format(*told)
+            )
+        notes.append(f"{note}.")
+    return notes
+
+
+def _were_all(row: SystemRow, metric: str, relations: Sequence[str], value: float) -> float | None:
+    """A metric's mean over relations if all clips that could not be measured had that value.
+
+    Only relations in which the system has clips count; None if there are none.
+    """
+    means = []
+    for name in relations:
+        found, (there, _) = row.parts[name][metric], _count_of(row.parts[name]["unmeasured"])
+        if found.n + there:
+            means.append(((found.value or 0.0) * found.n + value * there) / (found.n + there))
+    return fmean(means) if means else None
+
+
+def _marks(systems: Sequence[SystemRow]) -> list[Mark]:
+    """Systems with fewer prompts than the reference, which no share of theirs shows, and those of which a
+    larger share cannot be measured."""
+    most = _most(systems)
+    shares: dict[str, float] = {}
+    for row in systems:
+        there, every = _count(row, "unmeasured")
+        if every:
+            shares[row.system] = there / every
+    marks = []
+    if most is not None and (fewer := frozenset(row.system for row in systems if row.n < most)):
+        marks.append(Mark("‡", f"Fewer prompts (n) than {REFERENCE}, which has {most}.", fewer))
+    usual: float = shares.get(REFERENCE, 1.0)
+    if more := frozenset(name for name, share in shares.items() if share > usual):
+        meaning = (
+            f"No level could be measured in a larger share of the spatial clips than of {REFERENCE} "
+            f"({usual:.1%}): such a system may gain by covering its faults. The notes have its bounds."
+        )
+        marks.append(Mark("§", meaning, more))
+    return marks
+
+
 def _listed(systems: Sequence[SystemRow], metric: str, words: str) -> list[str]:
     """The systems that have such clips, with their number and that of the clips that could be."""
-    told = []
-    for row in systems:
-        parts = [row.parts[name][metric] for name in RELATIONS]
-        there = sum(round(part.value * part.n) for part in parts if part.value is not None)
-        if there:
-            told.append(f"{row.system} {there} of {sum(part.n for part in parts)}")
+    counts = {row.system: _count(row, metric) for row in systems}
+    told = [f"{name} {there} of {every}" for name, (there, every) in counts.items() if there]
     return [f"{words}: {', '.join(told)}."] if told else []
+
+
+def _count(row: SystemRow, metric: str) -> tuple[int, int]:
+    """How many of a system's clips have that, and how many could."""
+    counts = [_count_of(row.parts[name][metric]) for name in RELATIONS]
+    return sum(there for there, _ in counts), sum(every for _, every in counts)
+
+
+def _count_of(metric: Metric) -> tuple[int, int]:
+    return round((metric.value or 0.0) * metric.n), metric.n

@@ -4,7 +4,7 @@ import datetime
 import importlib.metadata
 import platform
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,8 @@ from earwitness import audio
 from earwitness.errors import InputFaults, UserError
 from earwitness.ledger import Ledger
 from earwitness.listeners.base import Listener
-from earwitness.manifest import Manifest
+from earwitness.manifest import Manifest, notes_on_sets
+from earwitness.manifest.table import listing
 from earwitness.questions import QUESTIONS
 from earwitness.questions.base import Question
 from earwitness.tasks.task import SEED, Hearer, Setup, Task
@@ -82,11 +83,40 @@ def begin(ledger: Ledger, listener: Listener, manifest: Manifest, task: Task, se
         "scoring": dict(wanted.scoring),
     }
     ledger.begin(meta | changing, manifest.items)
-    kept = len(ledger.item_ids()) - len(manifest.items)
-    if kept:
-        note = f"{kept} items judged earlier in this run are not in the manifest given last; they are kept"
-        ledger.begin({"notes": [*manifest.notes, note]}, ())
-    return hearer(ledger)
+    found = hearer(ledger)
+    if len(ledger.item_ids()) > len(manifest.items):
+        notes = _notes_on_all(ledger, manifest, before.get("notes", ()), task.measures(found).baselines)
+        ledger.begin({"notes": notes}, ())
+    return found
+
+
+def _notes_on_all(
+    ledger: Ledger, manifest: Manifest, before: Sequence[str], baselines: Collection[str]
+) -> list[str]:
+    """Notes that are true of the whole run, when the manifest given last holds but a part of it.
+
+    Notes on a system that is not given again stay; how the systems' samples differ is told anew.
+    """
+    every = [one.item for one in ledger.items()]
+    given = {(item.system, item.sample_id) for item in manifest.items}
+    again = {item.system for item in manifest.items}
+    kept = [item for item in every if (item.system, item.sample_id) not in given]
+    others = tuple(
+        f"{system}: " for system in dict.fromkeys(item.system for item in kept) if system not in again
+    )
+    differing, differ = (
+        notes_on_sets([item for item in items if item.system not in baselines])
+        for items in (manifest.items, every)
+    )
+    notes = [note for note in before if note.startswith(others)]
+    notes += [note for note in manifest.notes if note not in differing]
+    notes += differ
+    notes.append(
+        f"{len(kept)} items judged earlier in this run are not in the manifest given last; they are kept"
+    )
+    if parted := dict.fromkeys(item.system for item in kept if item.system in again - set(baselines)):
+        notes.append(f"what is said of the files of {listing(parted)} is of those given last alone")
+    return notes
 
 
 def _check_together(ledger: Ledger, manifest: Manifest, task: Task) -> None:
