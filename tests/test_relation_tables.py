@@ -353,6 +353,17 @@ def test_the_released_score_leaves_out_what_it_cannot_know():
     _, lines = released(without)
     assert [cell == "--" for cell in lines["or"][2:]] == [True, True, True, True, False, True, True]
     assert "--" not in lines["and"]
+    whole = released(rows)[1]
+    assert lines["all"][6] != whole["all"][6]  # the oracle's mean too is over the relations of the reference
+    assert lines["Count"][6] == whole["Count"][6]
+
+
+def test_the_released_score_of_what_is_exact_has_no_interval():
+    found = replace(ritta(), measures=replace(MEASURES, exact=frozenset({"oracle"})))
+    text = ritta_tables.released(found, clips(), (0.5, 0.6), USUAL, draws=300)
+    for line in rendered_cells(text)[1:]:
+        assert "[" not in line[6]
+    assert "[" in rendered_cells(text)[-1][5]
 
 
 def test_clips_of_one_prompt_are_drawn_together_and_agreement_is_not_certainty():
