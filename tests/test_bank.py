@@ -125,6 +125,59 @@ def test_every_fault_of_a_bank_is_listed_at_once(tmp_path):
     assert "rows 2 and 4" in raised.value.faults[2]
 
 
+@pytest.mark.parametrize("name", ["../out.wav", "dog/../../out.wav", "{out}", ".", ""])
+def test_a_table_lists_nothing_from_beyond_its_folder(tmp_path, name):
+    tone(tmp_path / "out.wav")
+    tone(tmp_path / "bank" / "dog" / "a.wav")
+    name = name.format(out=tmp_path / "out.wav")
+    (tmp_path / "bank" / "metadata.csv").write_text(f"file_name,label\ndog/a.wav,dog\n{name},cat\n")
+    with pytest.raises(InputFaults) as raised:
+        Bank.open(tmp_path / "bank")
+    (fault,) = raised.value.faults
+    assert fault.startswith("row 3: ")
+
+
+def test_a_table_without_labels_is_refused_without_an_option_that_no_command_on_banks_has(tmp_path):
+    tone(tmp_path / "1.wav")
+    (tmp_path / "metadata.csv").write_text("file_name,class\n1.wav,dog\n")
+    with pytest.raises(
+        InputFaults, match=r"no column 'label'[^$]*columns found are: file_name, class"
+    ) as one:
+        Bank.open(tmp_path)
+    (tmp_path / "metadata.csv").write_text("file_name,audio,label\n1.wav,1.wav,dog\n")
+    with pytest.raises(InputFaults, match="'audio' and 'file_name' are both columns; keep one") as other:
+        Bank.open(tmp_path)
+    assert "--map" not in f"{one.value}{other.value}"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_among_the_clips_is_refused_not_waited_for(tmp_path):
+    tone(tmp_path / "dog" / "a.wav")
+    os.mkfifo(tmp_path / "dog" / "b.wav")
+    (tmp_path / "dog" / "c.wav").symlink_to(tmp_path / "gone.wav")
+    with pytest.raises(InputFaults) as raised:
+        Bank.open(tmp_path)
+    assert [fault.split(" is a ")[0][-5:] for fault in raised.value.faults] == ["b.wav", "c.wav"]
+
+
+def test_clips_in_folders_below_a_label_are_counted_and_told(tmp_path):
+    for name in (
+        "dog/a.wav",
+        "dog/session1/b.wav",
+        "dog/session1/take/c.wav",
+        "dog/.cache/d.wav",
+        "cat/e.wav",
+    ):
+        tone(tmp_path / name)
+    (tmp_path / "dog" / "session1" / "notes.txt").write_text("x")
+    found = Bank.open(tmp_path)
+    assert [s.name for s in found.of("dog")] == ["dog/a.wav"]
+    assert found.notes == ("2 of the bank's clips are left out: in a folder below that of the label.",)
+    (tmp_path / "dog" / "a.wav").unlink()
+    with pytest.raises(InputFaults, match=r"'dog' holds no sound: .*\(clips in folders below it: 2\)"):
+        Bank.open(tmp_path)
+
+
 def test_an_empty_label_an_empty_folder_and_no_folder_are_refused(tmp_path):
     with pytest.raises(UserError, match="no such folder"):
         Bank.open(tmp_path / "none")
@@ -161,9 +214,20 @@ def test_a_source_is_found_by_name_or_by_its_sound(tmp_path):
     assert wanted[0] == audio.read(tmp_path / "dog" / "0.wav").pcm_hash
     assert found.find("dog/1.wav", wanted[1]) == found.of("dog")[1]
     assert found.find("moved/elsewhere.wav", wanted[2]) == found.of("dog")[2]
-    assert found.find("dog/0.wav", wanted[2]) == found.of("dog")[2]
     with pytest.raises(UserError, match=r"no clip 'cat/1\.wav', nor that sound"):
         found.find("cat/1.wav", "0" * 64)
+
+
+def test_a_file_whose_sound_changed_is_named_before_any_other_is_decoded(tmp_path, monkeypatch):
+    for number in range(4):
+        tone(tmp_path / "dog" / f"{number}.wav", seconds=0.5 + number / 10)
+    found = Bank.open(tmp_path)
+    read = []
+    decode = audio.read
+    monkeypatch.setattr(audio, "read", lambda path: read.append(path.name) or decode(path))
+    with pytest.raises(UserError, match=r"2\.wav holds another sound"):
+        found.find("dog/2.wav", "0" * 64)
+    assert read == ["2.wav"]
 
 
 def test_a_file_whose_sound_changed_is_named(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 from earwitness import audio, labels
 from earwitness.errors import InputFaults, UserError
-from earwitness.scenes import corpora
+from earwitness.scenes import splits
 from earwitness.scenes.bank import Bank, clip
 
 
@@ -58,6 +58,10 @@ def test_urbansound8k_uses_what_stands_in_the_foreground(tmp_path):
     (horn,) = found.of("car_horn")
     assert (horn.recording_id, horn.licence) == ("100648", "CC BY-NC 3.0")
     assert horn.name == "audio/fold10/100648-1-0-0.wav"
+    assert found.left_out == {"not in the foreground (salience other than 1)": 1}
+    assert found.notes == (
+        "1 of the bank's clips is left out: not in the foreground (salience other than 1).",
+    )
 
 
 def fsd50k(folder, dev, eval_=None, info=None):
@@ -105,6 +109,8 @@ def test_fsd50k_uses_clips_of_one_sound_by_their_most_specific_label(tmp_path):
     (rooster,) = found.of("Chicken, rooster")
     assert (rooster.name, rooster.licence) == ("FSD50K.eval_audio/9.wav", "")
     assert all(labels.check(label) for label in found.sources)
+    (note,) = found.notes
+    assert note == "2 of the bank's clips are left out: not of one sound, by their labels."
 
 
 def test_one_part_of_fsd50k_is_enough_and_none_is_refused(tmp_path):
@@ -163,4 +169,32 @@ def test_metadata_of_the_users_own_comes_first(tmp_path):
     text(tmp_path / "metadata.csv", "file_name,label,author", "audio/x.wav,hound,me")
     (hound,) = Bank.open(tmp_path).of("hound")
     assert (hound.author, hound.recording_id) == ("me", "audio/x")
-    assert corpora.listed(tmp_path)[0].path == tmp_path / "audio" / "x.wav"
+    assert hound.path == tmp_path / "audio" / "x.wav"
+
+
+def test_what_a_bank_left_out_stays_with_its_parts(tmp_path):
+    bark = "Bark,Dog,Domestic_animals_and_pets,Animal"
+    fsd50k(tmp_path, {"1": bark, "2": bark, "3": f"{bark},Speech,Human_voice", "4": "Doorbell,Speech"})
+    whole = Bank.open(tmp_path)
+    assert list(whole.left_out.values()) == [2]
+    parts = [
+        whole.relabelled({"Bark": "dog"}),
+        splits.split(whole, "train").bank,
+        splits.split(whole, "all").bank,
+    ]
+    assert all(part.left_out == whole.left_out for part in parts)
+    assert list(whole.joined(whole).left_out.values()) == [4]
+    assert whole.joined(Bank.builtin(1)).notes == whole.notes
+
+
+def test_a_corpus_lists_nothing_from_beyond_its_folder(tmp_path):
+    tone(tmp_path / "out.wav")
+    bank = tmp_path / "bank"
+    rows = [f"{name},1,0,dog,True,7,A" for name in ("../../out.wav", tmp_path / "out.wav")]
+    text(bank / "meta" / "esc50.csv", ESC50[0], *rows)
+    (bank / "audio").mkdir()
+    with pytest.raises(InputFaults) as raised:
+        Bank.open(bank)
+    first, second = raised.value.faults
+    assert "row 2: 'audio/../../out.wav' is no path within" in first
+    assert "row 3: " in second

@@ -4,10 +4,9 @@ A bank is the user's own folder, or the built-in one, whose sounds are computed 
 carry no licence.
 """
 
-import os
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock
@@ -49,9 +48,22 @@ class Source:
 
 @dataclass(frozen=True)
 class Bank:
-    """Sources by label, none of the labels empty."""
+    """Sources by label, none of the labels empty.
+
+    Attributes:
+        left_out: Why clips of its folder are not among them -> how many.
+    """
 
     sources: Mapping[str, tuple[Source, ...]]
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out of it, one sentence a reason."""
+        return tuple(
+            f"{count:,} of the bank's clips {'is' if count == 1 else 'are'} left out: {reason}."
+            for reason, count in self.left_out.items()
+        )
 
     def of(self, label: str) -> tuple[Source, ...]:
         """The sources of a label.
@@ -67,28 +79,28 @@ class Bank:
         return self.sources[label]
 
     def find(self, name: str, pcm_hash: str, rate_hz: int = synth.RATE_HZ) -> Source:
-        """The source of that sound: the one of that name if it still holds it, else any that does.
+        """The source of that sound: the one of that name or, if the bank has none, any that holds it.
 
         Args:
             pcm_hash: :func:`earwitness.audio.pcm_hash` of the clip as decoded.
             rate_hz: At which it will be used: it is decoded here, and kept.
 
         Raises:
-            UserError: If no source holds that sound; a file of that name that holds another is named, as is
-                one that cannot be read.
+            UserError: If a file of that name holds another sound or cannot be read (without a look at the
+                others, which may be thousands to decode), or if no source holds that sound.
         """
         named = self._by_name.get(name, ())
         for source in named:
             if decoded(source, rate_hz).pcm_hash == pcm_hash:
-                return source
-        for source in self._all():
-            if source.name != name and _hash(source) == pcm_hash:
                 return source
         if named:
             raise UserError(
                 f"{named[0].path or name} holds another sound than when the scene was drawn.",
                 "Put the old file back, or draw the scenes anew.",
             )
+        for source in self._all():
+            if _hash(source) == pcm_hash:
+                return source
         raise UserError(
             f"The bank has no clip {name!r}, nor that sound under another name.",
             "Name the bank that the scene was drawn from.",
@@ -101,14 +113,14 @@ class Bank:
             if label in classes:
                 renamed = (replace(source, label=classes[label]) for source in sources)
                 by_class.setdefault(classes[label], []).extend(renamed)
-        return _bank(by_class)
+        return _bank(by_class, self.left_out)
 
     def joined(self, other: "Bank") -> "Bank":
         """The sources of both, as to render scenes with an ambience from a folder of its own."""
         by_label = {label: list(sources) for label, sources in self.sources.items()}
         for label, sources in other.sources.items():
             by_label.setdefault(label, []).extend(sources)
-        return _bank(by_label)
+        return _bank(by_label, Counter(self.left_out) + Counter(other.left_out))
 
     @classmethod
     def builtin(cls, per_class: int, seed: int = 0) -> "Bank":
@@ -137,14 +149,16 @@ class Bank:
 
         Raises:
             UserError: If the folder is not there.
-            InputFaults: Listing every label without sound, file that is missing and fault of the table.
+            InputFaults: Listing every label without sound, file that is missing or not within the folder, and
+                fault of the table.
         """
         by_label: dict[str, list[Source]] = {}
-        for clip in corpora.listed(folder):
-            name = Path(os.path.relpath(clip.path, folder)).as_posix()
-            source = Source(clip.label, clip.recording_id, clip.licence, clip.author, clip.path, name=name)
-            by_label.setdefault(clip.label, []).append(source)
-        return _bank(by_label)
+        clips, left_out = corpora.listed(folder)
+        for one in clips:
+            path = folder / one.name
+            source = Source(one.label, one.recording_id, one.licence, one.author, path, name=one.name)
+            by_label.setdefault(one.label, []).append(source)
+        return _bank(by_label, left_out)
 
     @cached_property
     def _by_name(self) -> Mapping[str, tuple[Source, ...]]:
@@ -158,8 +172,8 @@ class Bank:
             yield from sources
 
 
-def _bank(by_label: Mapping[str, list[Source]]) -> Bank:
-    return Bank({label: tuple(by_label[label]) for label in sorted(by_label)})
+def _bank(by_label: Mapping[str, list[Source]], left_out: Mapping[str, int]) -> Bank:
+    return Bank({label: tuple(by_label[label]) for label in sorted(by_label)}, left_out)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,8 @@ MIN_HZ, MAX_HZ = 4_000, 192_000
 MAX_S = 3600.0
 """Longest scene."""
 
+_OWN_CLASSES = "Name your labels in a table of your own: --classes FILE with the columns class and phrase."
+
 
 @dataclass(frozen=True, slots=True)
 class Material:
@@ -80,8 +82,8 @@ def gather(
         known: AudioSet labels that a listener claims to know: leave out classes that ask for none of them.
 
     Raises:
-        UserError: If the bank holds no known class with sound long enough, there is no such side, a scene
-            is too short for its sounds, or a number is out of range.
+        UserError: If the bank holds no two known classes that can be told apart with sound long enough, there
+            is no such side, a scene is too short for its sounds, or a number is out of range.
         InputFaults: If the user's table has faults.
     """
     if seed < 0:
@@ -96,7 +98,7 @@ def gather(
         label: _known(label) if table is None else table.get(classes.safe(label)) for label in bank.sources
     }
     named = {label: sound for label, sound in meant.items() if sound is not None}
-    notes = []
+    notes = list(bank.notes)
     if unknown := [label for label in bank.sources if label not in named]:
         notes.append(f"Labels that stand for no known class are left out: {', '.join(unknown)}.")
     if table and (unheard := table.keys() - {sound.name for sound in named.values()}):
@@ -130,10 +132,15 @@ def gather(
     if not cut.slices:
         raise UserError(
             "The bank holds no sound of a known class that can be used. " + " ".join(notes),
-            "Name your labels in a table of your own: --classes FILE with the columns class and phrase.",
+            _OWN_CLASSES,
         )
     found = {sound.name: sound for sound in named.values() if sound.name in cut.slices}
     chosen = {name: found[name] for name in sorted(found)}
+    if not classes.admissible_pairs(chosen.values()):
+        raise UserError(
+            " ".join([f"No two classes of the bank can be told apart; it has {listing(chosen)}.", *notes]),
+            f"Add sounds of other classes. {_OWN_CLASSES}",
+        )
     settings = {
         "seed": seed,
         "split": split,

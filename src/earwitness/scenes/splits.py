@@ -13,7 +13,7 @@ its clips are dealt in turn, and a single clip goes to both sides. Every such cl
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import soundfile
@@ -54,7 +54,7 @@ def split(bank: Bank, side: str) -> Split:
             kept[label] = tuple(source for source in sources if dealt[source.recording_id] == side)
         else:
             kept[label], shared[label] = _by_rule(sources, side)
-    return Split(Bank(kept), shared)
+    return Split(replace(bank, sources=kept), shared)
 
 
 def _dealt(bank: Bank) -> Mapping[str, str]:
