@@ -6,9 +6,9 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from earwitness.api.bench import LISTENER, import_ritta, make_ritta
+from earwitness.api.bench import LISTENER, import_ritta, make_ritta, systems_of
 from earwitness.cli.bench import app
-from earwitness.errors import UserError
+from earwitness.errors import InputFaults, UserError
 from earwitness.listeners import open_listener
 from earwitness.scenes.ritta.classes import CLASSES
 from earwitness.tasks.ritta_classes import claimed
@@ -57,6 +57,8 @@ def test_make_for_a_listener_uses_only_sounds_that_it_claims_to_know(bank, known
     )
     assert len(known) == 13, "as the help says"
     assert "can be asked about" not in told
+    unknown = ", ".join(name for name in CLASSES if name not in known)
+    assert f"Not used, as yamnet does not claim to know them: {unknown}." in told
     assert all(its <= known for its in events(tmp_path))
     scenes = [json.loads(path.read_text()) for path in (tmp_path / "scenes").rglob("*.json")]
     assert {event["label"] for scene in scenes for event in scene["events"]} <= known
@@ -111,3 +113,34 @@ def test_import_chooses_prompts_for_a_listener_only_as_it_makes_their_clips(bank
     with pytest.raises(UserError, match="Name a bank"):
         said("import", path, "--listener", "yamnet", "-o", tmp_path / "alone")
     assert not (tmp_path / "alone").exists()
+
+
+def test_without_a_bank_nothing_of_a_bank_can_be_set(tmp_path):
+    with pytest.raises(UserError, match="without --bank there is nothing to set: split, rate_hz, stems"):
+        said(
+            "import", tmp_path / "p.json", "--split", "train", "--rate", 8000, "--stems", "-o", tmp_path / "x"
+        )
+    assert not (tmp_path / "x").exists()
+
+
+def test_systems_are_folders_of_clips_each_by_name(tmp_path):
+    for name in ("ours", "base"):
+        noise(tmp_path / "out" / name / "and-00000.wav", 0, 0.2)
+    out = tmp_path / "out"
+    assert systems_of([str(out)]) == {"base": out / "base", "ours": out / "ours"}
+    assert systems_of([f"mine={out / 'ours'}", str(out / "base")]) == {
+        "mine": out / "ours",
+        "base": out / "base",
+    }
+    (out / "crashed").mkdir()
+    with pytest.raises(InputFaults, match=f"no clips in {out / 'crashed'}"):
+        systems_of([str(out)])
+    for text, told in (
+        ("x=", "x= names no folder"),
+        ("x=nowhere", "no such folder: nowhere"),
+        (str(tmp_path / "no"), "no such folder"),
+    ):
+        with pytest.raises(InputFaults, match=told):
+            systems_of([text])
+    with pytest.raises(InputFaults, match="two systems are called 'ours'"):
+        systems_of([f"ours={out / 'base'}", str(out / "ours")])

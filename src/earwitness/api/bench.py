@@ -62,7 +62,7 @@ def make_ritta(
         per_relation: Prompts for each of the eleven sub-relations; 720 for test, 1,440 for train.
         listener: Only sounds that this listener claims to know, so that it can be asked about every prompt.
         stems: Keep every sound of a scene as a file of its own too.
-        workers: Processes; all cores by default. They change no byte.
+        workers: Processes; by default one a core, or fewer for little work. They change no byte.
         how: Any other argument of :func:`earwitness.scenes.ritta.recipe.recipe`.
 
     Raises:
@@ -168,10 +168,13 @@ def _asked(recipe: recipes.RittaRecipe | publisheds.PublishedRecipe) -> Iterator
 
 def _notes(stock: Stock) -> Iterator[str]:
     """What of the bank was shared or left out, one sentence each."""
+    yield from stock.bank.notes
     for name, why in stock.shared.items():
         yield f"{name} is shared by train and test: {why}."
     if stock.shortened:
         yield f"Cut shorter, as no slice would have fitted twice: {', '.join(stock.shortened)}."
+    if stock.unknown:
+        yield f"Not used, as {stock.listener} does not claim to know them: {', '.join(stock.unknown)}."
     if stock.missing:
         yield f"Left out, as the bank has no slice of them: {', '.join(stock.missing)}."
     for name, why in stock.refused.items():
@@ -227,23 +230,29 @@ def systems_of(outputs: Sequence[str]) -> dict[str, Path]:
         name, equals, rest = text.partition("=")
         named = bool(equals) and bool(name) and not Path(text).exists()
         folder = Path(rest if named else text)
+        if named and not rest:
+            faults.append(f"{text} names no folder")
+            continue
         if not folder.is_dir():
             faults.append(f"no such folder: {folder}")
             continue
-        inner = [] if named or _holds_clips(folder) else sorted(filter(_holds_clips, folder.iterdir()))
-        if not named and not inner and not _holds_clips(folder):
-            faults.append(f"no clips in {folder} or in a folder within it")
+        inner = [] if named or _holds_clips(folder) else sorted(filter(_is_folder, folder.iterdir()))
         for one in inner or [folder]:
             label = name if named else one.resolve().name
-            if label in found:
+            if not named and not _holds_clips(one):
+                faults.append(f"no clips in {one}")
+            elif label in found:
                 faults.append(f"two systems are called {label!r}: {found[label]} and {one}")
-            found[label] = one
+            else:
+                found[label] = one
     if faults:
         raise InputFaults("the systems' outputs", faults, "Give each as NAME=FOLDER.")
     return found
 
 
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.name.startswith(".")
+
+
 def _holds_clips(folder: Path) -> bool:
-    if not folder.is_dir() or folder.name.startswith("."):
-        return False
     return bool(metadata_in(folder)) or any(p.suffix.lower() in AUDIO_EXTENSIONS for p in folder.iterdir())
