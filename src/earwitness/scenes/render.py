@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from earwitness import audio
 from earwitness.errors import UserError
 from earwitness.scenes.bank import Bank, decoded
 from earwitness.scenes.scene import Placed, Scene
@@ -24,6 +25,7 @@ from earwitness.scenes.slices import ramps
 PEAK = 0.9
 """A scene whose sum exceeds it is turned down to it."""
 CROSSFADE_S = 0.5
+_SHORTEST_LOOP_S = audio.MIN_S / 2  # no clip is shorter; the end of one, repeated, takes for ever
 
 _STEPS = 1 << 15
 _STEP = np.float32(1 / _STEPS)  # a power of two: multiplying by it loses nothing
@@ -134,7 +136,7 @@ def _sound(sound: Placed, rate_hz: int, bank: Bank) -> NDArray[np.float64]:
     """The part of its clip that a sound is, faded, before any gain: (length,)."""
     source = bank.find(sound.name, sound.source, rate_hz)
     samples = decoded(source, rate_hz).samples[sound.start :]
-    if sound.looped and len(samples):
+    if sound.looped and len(samples) >= _SHORTEST_LOOP_S * rate_hz:
         part = looped(samples, sound.length, rate_hz)
     elif len(samples) >= sound.length:
         part = samples[: sound.length].astype(np.float64)
