@@ -33,15 +33,17 @@ class MissingExtra(UserError):
 
 
 class InputFaults(UserError):
-    """Several faults found in one input, all found before any work is done; the first 50 are printed."""
+    """Several faults found in one input, all found before any work is done; of more than :attr:`MOST` the
+    first :attr:`SHOWN` are printed."""
 
-    SHOWN = 50
+    SHOWN, MOST = 10, 20
 
     def __init__(self, what: str, faults: Sequence[str], remedy: str = "") -> None:
         self.faults = tuple(faults)
-        lines = "\n".join(f"  - {fault}" for fault in self.faults[: self.SHOWN])
-        if len(self.faults) > self.SHOWN:
-            lines += f"\n  - and {len(self.faults) - self.SHOWN} more"
+        shown = self.faults if len(self.faults) <= self.MOST else self.faults[: self.SHOWN]
+        lines = "\n".join(f"  - {fault}" for fault in shown)
+        if len(self.faults) > len(shown):
+            lines += f"\n  - and {len(self.faults) - len(shown)} more"
         count = "1 fault" if len(self.faults) == 1 else f"{len(self.faults)} faults"
         super().__init__(f"{what}: {count}\n{lines}", remedy)
 

@@ -8,6 +8,7 @@ import typer
 from earwitness.cli import show
 from earwitness.cli.judge import hear
 from earwitness.cli.options import JUDGE, LISTENING, RUN, SCORING, SHOWN, Group, option, request, with_options
+from earwitness.errors import UserError
 
 app = typer.Typer(
     help="Benchmarks whose truth is known.",
@@ -74,7 +75,7 @@ BANKED: Group = {
         bool, "Do without the classes that the bank lacks.", False, "--leave-out-missing"
     ),
     "stems": option(bool, "Keep every sound of a scene as a file too.", False, "--stems"),
-    "workers": option(int, "Processes; all cores by default. They change no byte.", None),
+    "workers": option(int, "Processes; one a core, or fewer for little work. They change no byte.", None),
 }
 
 
@@ -125,7 +126,14 @@ def import_(
     from earwitness import api
     from earwitness.scenes.ritta.published import CORRECTIONS
 
-    how = given if bank is not None else {"listener": given["listener"]}
+    if bank is None:
+        stray = [name for name, value in given.items() if value != BANKED[name][1]]
+        if stray:
+            raise UserError(
+                f"without --bank there is nothing to set: {', '.join(stray)}.",
+                "Name a bank, or leave it out.",
+            )
+    how = given if bank is not None else {}
     with show.progress_bar() as progress:
         found = api.import_ritta(
             prompts, out, bank=bank, progress=progress, command=show.typed_command(), **how
@@ -149,6 +157,10 @@ def score(
         list[str] | None,
         typer.Argument(metavar="[NAME=FOLDER]...", help="Systems: folders of clips.", show_default=False),
     ] = None,
+    more: Annotated[
+        list[str] | None,
+        typer.Option("--outputs", metavar="NAME=FOLDER", help="The same, as judge order has it. Repeat it."),
+    ] = None,
     id_from: Annotated[
         str, typer.Option(help="Regular expression whose first group is the prompt's id in a clip's path.")
     ] = "",
@@ -157,5 +169,5 @@ def score(
     """Score systems: presence, relation, parsimony and their product, beside ceilings and floors."""
     from earwitness import api
 
-    systems = api.systems_of(outputs or [])
+    systems = api.systems_of([*(outputs or ()), *(more or ())])
     hear(request("ritta", {**given, "manifest": data, "systems": systems, "id_from": id_from}), given)

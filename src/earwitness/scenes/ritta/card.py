@@ -5,7 +5,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from earwitness.scenes.render import PEAK
 from earwitness.scenes.ritta.classes import CLASSES
 from earwitness.scenes.ritta.prompts import MOST, Prompts
-from earwitness.scenes.ritta.staging import GAP_S, LOUDEST_DB, QUIETEST_DB, SPATIAL_GAP_S, TOGETHER_S, Stage
+from earwitness.scenes.ritta.staging import (
+    GAP_S,
+    LONGER_S,
+    LOUDEST_DB,
+    QUIETEST_DB,
+    SPATIAL_GAP_S,
+    TOGETHER_S,
+    Stage,
+)
 from earwitness.scenes.ritta.stock import LONGEST_S, SHORTEST_S, Stock
 from earwitness.scores.relations import MAIN
 
@@ -118,7 +126,8 @@ def placing(stage: Stage) -> str:
         f"- `together`: the shorter sound lies within the longer, which begins at most {TOGETHER_S:g} s "
         "earlier.\n"
         "- Spatial: the same slice twice, in the order stated, at least "
-        f"{SPATIAL_GAP_S:g} s apart; at d metres it is 20 lg d dB below its level at 1 m.\n"
+        f"{SPATIAL_GAP_S:g} s apart and {LONGER_S:g} s longer than the longest pause within the slice; at d "
+        "metres it is 20 lg d dB below its level at 1 m.\n"
         "- Others: every sound begins anywhere.\n"
         "- `or`: the clip has the first sound, `references/` the second. `if_then_else`: the clip has the "
         "condition and what follows from it, `references/` the alternative. `not`: the clip has another "
