@@ -13,7 +13,7 @@ then parsimony.
 - ``before``, ``after``: by :func:`precedes`. ``together``: some pair of events overlaps by at least
   :data:`OVERLAP_SHARE` of the shorter; events that only touch are not together. ``count``: every asked sound
   exactly as often as asked; others only touch parsimony. Spatial: see :func:`zone`.
-- Parsimony: exp(-0.1 |n - n_expected|) over all events heard; for ``not`` only the forbidden sound counts,
+- Parsimony: exp(-0.1 |n - n_expected|) over all events given; for ``not`` only the forbidden sound counts,
   and none of it is expected. Nothing heard where something is asked: 0, as silence is not parsimonious.
 - MSR: presence x relation x parsimony (equation 4).
 
@@ -70,7 +70,7 @@ def judged(
 
     Args:
         expected: What the prompt asks for.
-        events: What is heard, of all classes; labels are names of sound classes. In any order.
+        events: What counts as heard, asked for or not; labels are names of sound classes. In any order.
         levels: How loud the events are; None if the listener cannot tell, and then a spatial relation
             cannot be measured.
         rules: See :func:`.ritta_rules.rules`.
@@ -204,8 +204,8 @@ def two_sounds(instances: Sequence[Event]) -> tuple[Event, Event]:
     """Events of one label as the two sounds that a spatial relation is about: split at the longest pause.
 
     A barking dog is heard as several events, so neither the first two nor the first and the last are
-    sure to be the two sounds of the prompt. The pause between those is longer than any within; the
-    first of equally long pauses is taken.
+    sure to be the two sounds of the prompt. The pause between those is taken to be longer than any within,
+    as it is in every scene that is drawn; the first of equally long pauses is taken.
 
     Args:
         instances: At least two, in order of time, none overlapping.
