@@ -51,6 +51,12 @@ def test_every_verdict_that_is_not_good_is_a_failure_and_a_tie_is_none(tmp_path:
         seen(run, kind="reversed")
 
 
+def test_a_verdict_given_as_a_kind_is_told_where_it_belongs(tmp_path: Path) -> None:
+    order_run(tmp_path, {"ours": 1}, n=2)
+    with pytest.raises(UserError, match=r"(?s)no kind of error 'wrong'.*--verdict wrong"):
+        seen(tmp_path / "run", kind="wrong")
+
+
 def test_a_task_that_only_describes_has_no_failures(tmp_path: Path) -> None:
     noise(tmp_path / "clips" / "a.wav", 0)
     lost = [{"pcm_hash": "*", "question": "events", "reason": "refused", "detail": "no"}]

@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 
 from earwitness.errors import UserError
-from earwitness.report import protocol, terminal
+from earwitness.report import protocol, tables, terminal
 from earwitness.report.cells import csv_rows, one_line, safe
 from earwitness.report.latex import latex
 from earwitness.report.replies import COLUMNS, write_replies
@@ -243,6 +243,23 @@ def test_options_choose_columns_decimals_names_percent():
     assert text.startswith("Hi\n")
     none = markdown(summary(row("a", 0.8123)), TableOptions(columns=("toa",), percent=True, interval="none"))
     assert rendered_cells(none)[1] == ["a", "81.2"]
+
+
+def test_columns_may_be_named_as_the_tables_show_them():
+    found = summary(row("ours", 0.7), row("base", 0.5))
+    spec = found.specs[0]
+    titled = tables.TableOptions(columns=(spec.title, "n.a.", spec.title.upper(), "Coverage"))
+    named = tables.TableOptions(columns=(spec.name, "not_applicable", spec.name, "coverage"))
+    assert tables.markdown(found, titled) == tables.markdown(found, named)
+    assert tables.named(titled, found.specs).columns == named.columns
+
+
+def test_baselines_stand_in_the_tasks_order_whatever_they_score():
+    order = ("still", "random", "copy")
+    measures = replace(ORDER, baselines=dict.fromkeys(order, "does no work"))
+    rows = [replace(row(name, toa), baseline=True) for name, toa in zip(order, (0.1, None, 0.9), strict=True)]
+    found = replace(summary(row("ours", 0.2), *reversed(rows)), measures=measures)
+    assert [one.system for one in tables.ranked(found)] == ["ours", *order]
 
 
 def test_ratings_are_never_shown_as_percentages_however_low_they_are():

@@ -1,8 +1,9 @@
 """The verbs as functions: judge, label, rebuild, and what a finished run is."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from earwitness import runner, tasks
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int, float | None], None]
 """Called with the stage, how much of it is done, how much there is, and dollars spent (None if free)."""
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +34,13 @@ class Result:
         folder: The run folder, with index.html in it.
         summary: Systems, comparisons and notes.
         counts: What was heard anew, taken over, and left unheard; None for a rebuilt report.
+        rescored: That the outputs that were there were scored in another way, in a sentence; empty if not.
     """
 
     folder: Path
     summary: Summary
     counts: runner.Counts | None
+    rescored: str = ""
 
     @property
     def systems(self) -> "polars.DataFrame":
@@ -47,6 +51,23 @@ class Result:
     def items(self) -> "polars.DataFrame":
         """One row an item: status, reason, verdict, kind of error, every number."""
         return _frame(self.folder / "items.csv")
+
+    @property
+    def relations(self) -> "polars.DataFrame":
+        """One row per system, part and metric: every number by relation, and as a whole (part ``all``).
+
+        Raises:
+            UserError: If the run's task knows no relations.
+        """
+        import polars
+
+        if not self.summary.measures.strata:
+            raise UserError(
+                f"{self.folder}: the task {self.summary.task} has no numbers by relation.",
+                "The task ritta has; see also systems and items.",
+            )
+        numbers = dict.fromkeys(("value", "low", "high"), polars.Float64)
+        return _frame(self.folder / "relations.csv", numbers)
 
     @property
     def replies(self) -> "polars.DataFrame":
@@ -68,11 +89,11 @@ class Panel:
     results: Mapping[str, Result] = field(default_factory=dict)
 
 
-def _frame(path: Path) -> "polars.DataFrame":
+def _frame(path: Path, types: "Mapping[str, type[polars.DataType]]" = NOTHING) -> "polars.DataFrame":
     import polars
 
     names = dict.fromkeys(("system", "sample_id", "cluster"), polars.String)  # "007" is a name, not a number
-    frame = polars.read_csv(path, infer_schema_length=None, schema_overrides=names)
+    frame = polars.read_csv(path, infer_schema_length=None, schema_overrides={**names, **types})
     # The apostrophe that keeps spreadsheets from running a cell (report.cells.safe) is not part of the text.
     return frame.with_columns(
         polars.col(polars.String).str.replace(r"^'(\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r])", "$1")
@@ -177,7 +198,20 @@ def _run(request: Request, found: Manifest, ear: Listener, folder: Path, progres
     ear.ready()
     with Ledger.create(folder / "ledger.sqlite") as ledger:
         counts = hear(ledger, ear, found, request, setup, progress)
-    return Result(folder, reports.build(folder, options, stage(progress, "drawing")), counts)
+    return _built(folder, options, counts, progress)
+
+
+def _built(
+    folder: Path, options: reports.Options, counts: runner.Counts | None, progress: Progress | None
+) -> Result:
+    """Write a run's outputs, and say so if those before were scored in another way."""
+    before = reports.last_way(folder)
+    summary = reports.build(folder, options, stage(progress, "drawing"))
+    after = reports.last_way(folder)
+    changed = (
+        f"{folder} was scored in another way ({before}); now: {after}." if before not in ("", after) else ""
+    )
+    return Result(folder, summary, counts, changed)
 
 
 def hear(
@@ -207,22 +241,30 @@ def hear(
 
 
 def rebuild(
-    run: str | Path, options: reports.Options | None = None, progress: Progress | None = None
+    run: str | Path,
+    options: reports.Options | None = None,
+    progress: Progress | None = None,
+    *,
+    scoring: Mapping[str, str] | None = None,
 ) -> Result | Panel:
     """Rebuild every output of a run, or of a folder of runs by several listeners, from the ledgers.
 
+    Args:
+        options: How the run is shown.
+        scoring: How relations are scored, such as ``{"mode": "paper"}``, as :attr:`Options.scoring`; keys and
+            values are those of :data:`earwitness.tasks.ritta.SCORING`.
+
     Raises:
-        UserError: If the folder holds no run.
+        UserError: If the folder holds no run, or its task has no such way of scoring.
     """
-    folder = Path(run)
+    folder, options = Path(run), options or reports.Options()
+    if scoring is not None:
+        options = replace(options, scoring=scoring)
     if runs := agreement.runs_of(folder):
-        results = {
-            name: Result(one, reports.build(one, options, stage(progress, "drawing")), None)
-            for name, one in runs.items()
-        }
+        results = {name: _built(one, options, None, progress) for name, one in runs.items()}
         agreement.write(folder, runs, options)
         return Panel(folder, results)
-    return Result(folder, reports.build(folder, options, stage(progress, "drawing")), None)
+    return _built(folder, options, None, progress)
 
 
 def stage(progress: Progress | None, name: str) -> Callable[..., None] | None:

@@ -38,7 +38,9 @@ def failures(
     ] = "",
     verdict: Annotated[
         str,
-        typer.Option(help="Only this verdict, ties and 'unknown' included.", show_default=False),
+        typer.Option(
+            help="Only this verdict, ties, 'unknown' and 'unmeasured' included.", show_default=False
+        ),
     ] = "",
     unheard: Annotated[bool, typer.Option("--unheard", help="List unheard items instead.")] = False,
     unclaimed: UNCLAIMED = None,
@@ -47,7 +49,8 @@ def failures(
 
     \b
     Failed is what was scored and not found good: wrong orders; edits that are over-edits,
-    under-edits, failed or not changed. Ties and 'unknown' are listed with --verdict only.
+    under-edits, failed or not changed. Ties, 'unknown' and 'unmeasured' are listed with --verdict
+    only. Clips are scored as in the run's outputs.
 
     \b
     Examples:

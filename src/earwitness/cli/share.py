@@ -76,6 +76,8 @@ def compare(
     from earwitness.report.cells import one_line
 
     found = runs.compare(first, second, out=out, options=Options(level=level))
+    for line in runs.heads(found):
+        typer.echo(one_line(line))
     console = Console()
     console.print(_table("Second run less first", runs.difference_table(found)))
     console.print(_table("Coverage", runs.coverage_table(found)))

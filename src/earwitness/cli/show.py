@@ -84,6 +84,8 @@ def print_result(result: "Result", names: Mapping[str, str]) -> None:
         console.print(table)
     for note in result.summary.notes:
         console.print(f"- {one_line(note)}", markup=False, highlight=False)
+    if result.rescored:
+        console.print(f"- {one_line(result.rescored)}", markup=False, highlight=False)
     if counts := result.counts:
         typer.echo(f"\nAsked now: {counts.asked}; taken over from the same sound: {counts.reused}.")
     with Ledger.read(result.folder / "ledger.sqlite") as ledger:

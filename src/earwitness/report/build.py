@@ -1,5 +1,6 @@
 """A run's ledger -> every output in its folder. Nothing is heard again; no model is needed."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,7 +23,7 @@ from earwitness.report import (
 from earwitness.report.files import whole, write_text
 from earwitness.report.items_csv import extra_columns, write_items
 from earwitness.runner import COST
-from earwitness.scores.ritta_rules import PAPER, RELEASED, rules
+from earwitness.scores.ritta_rules import CHOICES, PAPER, RELEASED, rules
 from earwitness.tasks import independence, label, ritta, settings
 from earwitness.tasks.ritta_unread import Unread
 from earwitness.tasks.rows import ItemRow, Summary
@@ -81,7 +82,7 @@ class Run:
     """A run as its outputs show it: what they say comes from here and from nowhere else.
 
     Attributes:
-        meta: The run's settings, as ledger.Ledger.meta gives them.
+        meta: The run's settings, as ledger.Ledger.meta gives them, but scored as the hearer says.
         used: What was used and what it cost, and which models answered.
         rows: Every scored item, anew with each call.
         replies: Every row of ``replies.csv`` by column, anew with each call.
@@ -96,9 +97,16 @@ class Run:
 
 
 def of_ledger(ledger: Ledger, unclaimed: bool | None = None, scoring: Mapping[str, str] | None = None) -> Run:
-    """The run as it is in its ledger (``unclaimed`` and ``scoring``: see :class:`Options`)."""
-    meta, hearer = ledger.meta(), settings.hearer(ledger, unclaimed, scoring)
+    """The run as it is in its ledger (``unclaimed`` and ``scoring``: see :class:`Options`).
+
+    Raises:
+        UserError: If the task has no such way of scoring.
+    """
+    hearer = settings.hearer(ledger, unclaimed, scoring)
+    meta = ledger.meta() | {"unclaimed": hearer.unclaimed, "scoring": dict(hearer.scoring)}
     task, usage = tasks.find(meta["task"]), ledger.usage()
+    if hearer.scoring and task is not ritta.TASK:
+        raise UserError(f"scoring is of the task {ritta.TASK.name}, not of {task.name}.")
 
     def all_replies() -> Iterator[dict[str, Any]]:
         for item_id in ledger.item_ids():
@@ -112,6 +120,48 @@ def of_ledger(ledger: Ledger, unclaimed: bool | None = None, scoring: Mapping[st
         rows=lambda: task.rows(ledger, hearer),
         replies=all_replies,
     )
+
+
+def as_last_scored(folder: Path, options: Options) -> Options:
+    """The options, with what they leave open of scoring as it is in the run's outputs.
+
+    Raises:
+        UserError: If what the folder says of its outputs cannot be read.
+    """
+    last = _last(folder)
+    return replace(
+        options,
+        unclaimed=last.get("unclaimed") if options.unclaimed is None else options.unclaimed,
+        scoring=last.get("scoring") if options.scoring is None else options.scoring,
+    )
+
+
+def last_way(folder: Path) -> str:
+    """How the outputs in a run folder are scored, in words; empty if there are none.
+
+    Raises:
+        UserError: As :func:`as_last_scored`.
+    """
+    last = _last(folder)
+    if not last:
+        return ""
+    return (
+        ", ".join(ways(last["task"], last.get("scoring", {}), last.get("unclaimed"))) or "claimed labels only"
+    )
+
+
+def _last(folder: Path) -> Mapping[str, Any]:
+    """What ``run.json`` says; nothing if there is none, or a version of earwitness wrote it that had no
+    choice."""
+    path = folder / "run.json"
+    if not path.is_file():
+        return {}
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        return {"task": data["task"]} | {k: data[k] for k in ("unclaimed", "scoring") if k in data}
+    except (ValueError, TypeError, KeyError) as fault:
+        remedy = "Remove it; earwitness report writes it anew."
+        raise UserError(f"{path} is not as it was written: {fault!r}.", remedy) from fault
 
 
 def build(folder: Path, options: Options | None = None, progress: Progress | None = None) -> Summary:
@@ -135,6 +185,7 @@ def write(folder: Path, run: Run, options: Options, progress: Progress | None = 
     Raises:
         UserError: If a column or system is unknown.
     """
+    options = replace(options, table=tables.named(options.table, run.task.measures(run.hearer).specs))
     extra: dict[str, None] = {}
     summary = summary_of(run, _noting(run.rows(), extra), options)
     facts = _facts(run, options, summary.listener if run.hearer.detector else run.hearer.name)
@@ -191,11 +242,23 @@ def _write_relations(folder: Path, run: Run, summary: Summary, options: Options)
         write_text(shelf / name, text)
 
 
-def _way(hearer: Hearer) -> str:
-    """What sets this run apart from the listener's usual way, to stand beside its name."""
-    if hearer.unclaimed:
-        return " (unclaimed labels too)"
-    return " (asked blind)" if hearer.ask == BLIND and not hearer.detector else ""
+def ways(task: str, scoring: Mapping[str, str], unclaimed: bool | None) -> list[str]:
+    """How a run is scored, in words: of relations the mode, and whatever is not the usual."""
+    said = []
+    if task == ritta.TASK.name:
+        for name, (usual, *_) in CHOICES.items():
+            chosen = scoring.get(name, usual)
+            if name == "mode" or chosen != usual:
+                said.append(f"{name.replace('_', ' ')} {chosen}")
+    return said + (["unclaimed labels too"] if unclaimed else [])
+
+
+def heard_by(run: Run) -> str:
+    """The listener's name, with how it was asked, where not as usual, and how it is scored."""
+    hearer = run.hearer
+    blind = ["asked blind"] if hearer.ask == BLIND and not hearer.detector else []
+    said = ", ".join([*blind, *ways(run.task.name, hearer.scoring, hearer.unclaimed)])
+    return f"{hearer.name} ({said})" if said else hearer.name
 
 
 def summary_of(run: Run, rows: Iterable[ItemRow], options: Options) -> Summary:
@@ -209,7 +272,7 @@ def summary_of(run: Run, rows: Iterable[ItemRow], options: Options) -> Summary:
         rows,
         run.task.measures(hearer),
         task=run.task.name,
-        listener=hearer.name + _way(hearer),
+        listener=heard_by(run),
         measured=meta["measured"],
         manifest_notes=[*meta["notes"], *independence.warnings(hearer.name, encoder)],
         unclaimed=hearer.unclaimed,

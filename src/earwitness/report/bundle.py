@@ -4,8 +4,9 @@ Conventions
 -----------
 Every clip is in it once, encoded anew from its samples, so that no tag of the original comes along; what
 cannot be read is listed and the rest goes on. Nothing in it names a path of the machine, and the ledger,
-which does, stays behind. With ``anonymous`` the systems are called System A, System B, ...; the key lies
-beside the folder. The folder appears when it is complete. All its files bear the same time.
+which does, stays behind. Clips are scored as in the run's own outputs. What a data set of scenes says of the
+licences of its clips comes along. With ``anonymous`` the systems are called System A, System B, ...; the key
+lies beside the folder. The folder appears when it is complete. All its files bear the same time.
 """
 
 import hashlib
@@ -19,12 +20,13 @@ from typing import Any
 from earwitness.errors import InputFaults, UserError
 from earwitness.ledger import Ledger
 from earwitness.listeners.base import REASONS
-from earwitness.report import agreement, build, card, hiding, replies, tables
+from earwitness.report import agreement, build, card, hiding, licences, replies, tables
 from earwitness.report.cells import csv_rows, safe
 from earwitness.report.encode import FORMATS
 from earwitness.report.files import appearing, new_folder
 from earwitness.report.packing import Packed, Sounds, write_packed
 from earwitness.tasks import label
+from earwitness.tasks.ritta_wanted import wanted
 from earwitness.tasks.rows import ItemRow, Source, Summary
 
 Progress = Callable[[str, int, int, float | None], None]
@@ -79,7 +81,7 @@ def bundle(
         raise UserError(f"clips cannot be packed as {audio!r}.", f"Known: {', '.join(FORMATS)}.")
     target = new_folder(out)
     agreement.check_single(run)
-    options = options or build.Options()
+    options = build.as_last_scored(run, options or build.Options())
     with build.open_run(run) as ledger, appearing(target) as folder:
         if changed := ledger.changed_files():
             raise InputFaults(f"{run}: clips have changed since they were heard", changed, "Judge them anew.")
@@ -90,7 +92,8 @@ def bundle(
         drawing = (lambda done, of: progress("drawing", done, of, None)) if progress else None
         summary = build.write(folder, packer.shown(), options, drawing)
         if summary.task != label.TASK.name:  # whose captions are answers
-            _write_prompts(folder / "prompts.csv", packer.rows)
+            _write_prompts(folder / "prompts.csv", packer.rows, packer.expected())
+        licensed = licences.copy(packer.datasets, folder)
         write_packed(folder / "audio.csv", packer.packed, originals=not anonymous)
         about = card.About(
             summary,
@@ -100,12 +103,13 @@ def bundle(
             packer.missing,
             packer.notes,
             tables.markdown(summary, options.table),
+            licensed,
         )
         (folder / "README.md").write_text(card.text(about), encoding="utf-8", newline="\n")
         packer.check()
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         key = packer.write_key(target) if anonymous else None
-    notes = (*packer.notes, *packer.private_notes)
+    notes = (*packer.notes, *filter(None, [licensed.warning]), *packer.private_notes)
     return Bundle(out, size, packer.packed, packer.missing, notes, key, summary)
 
 
@@ -119,9 +123,10 @@ class _Packer:
         files |= {Path(row.source.audio) for row in self._originals if row.source}
         self._parents = sorted({path.parent for path in files} | {ledger.path.parent.absolute()})
         self._without_paths = hiding.without_paths([*sorted(files), *self._parents])
+        self.datasets = licences.datasets(files)
         names = list(dict.fromkeys(row.system for row in self._originals))
         secret = hashlib.sha256("\n".join(sorted(map(str, files))).encode(errors="surrogateescape")).digest()
-        measures = run.task.measures(run.hearer)
+        self._measures = measures = run.task.measures(run.hearer)
         shown = hiding.baselines(self._originals, measures) if anonymous else names
         self._hidden = [name for name in names if name not in shown]
         self.aliases = hiding.aliases(self._hidden, secret) | {name: name for name in shown}
@@ -203,6 +208,9 @@ class _Packer:
             range(len(self._originals)), key=lambda index: self._place(self._originals[index].system)
         )
         self._originals = [self._originals[index] for index in order]
+        for row in self._originals:
+            if row.system == self._measures.ceiling:  # whose clips others hand back: they are called by it
+                self._packed(row.audio, self.aliases[row.system], self._name(row.sample_id))
         rows = []
         for number, row in enumerate(self._originals, 1):
             rows.append(self._row(number, row))
@@ -226,10 +234,11 @@ class _Packer:
         """Every sound file."""
         return self._sounds.packed
 
-    def _place(self, system: str) -> tuple[int, str]:
-        """Aliases in their order; names as they come in the run."""
-        alias = self.aliases[system]
-        return (len(alias), alias) if self._hidden else (list(self.aliases).index(system), "")
+    def _place(self, system: str) -> tuple[int, int, str]:
+        """Aliases in their order, and then what is not hidden; names as they come in the run."""
+        if system in self._hidden:
+            return 0, len(self.aliases[system]), self.aliases[system]
+        return 1, list(self.aliases).index(system), ""
 
     # --- the run ---------------------------------------------------------------------------------
 
@@ -249,6 +258,17 @@ class _Packer:
                 kept |= {"reason": reply["reason"], "detail": self._ours(reply["detail"])}
                 rest = {name: value for name, value in reply.items() if name not in kept}
                 yield {**kept, **hiding.through(rest, self._words)}
+
+    def expected(self) -> dict[tuple[str, str], str]:
+        """What prompts of relations ask for, by sample_id and caption, as JSON: a data set's column of that
+        name."""
+        found = {}
+        for stored in self._ledger.items():
+            if stored.item.expected:
+                asked = hiding.through(wanted(stored.item.expected).expected.to_json(), self._words)
+                sample, caption = self._name(stored.item.sample_id), self._words(stored.item.caption)
+                found[sample, caption] = json.dumps(asked, sort_keys=True)
+        return found
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -307,8 +327,12 @@ def _same_time(folder: Path) -> None:
         os.utime(path, (_TIME_S, _TIME_S))
 
 
-def _write_prompts(path: Path, rows: Sequence[ItemRow]) -> None:
-    """The prompt set: every sample once, with its caption and what else it was asked with."""
+def _write_prompts(path: Path, rows: Sequence[ItemRow], expected: Mapping[tuple[str, str], str]) -> None:
+    """The prompt set: every sample once, with its caption and what else it was asked with.
+
+    Args:
+        expected: Of prompts for relations, what sample_id and caption ask for, as JSON.
+    """
     headings = list(dict.fromkeys(heading for row in rows for heading in row.texts))
     sources = any(row.source for row in rows)
     reversals = any(row.reversed_caption for row in rows)
@@ -319,11 +343,13 @@ def _write_prompts(path: Path, rows: Sequence[ItemRow]) -> None:
         cells += [row.reversed_caption] if reversals else []
         cells += [row.texts.get(heading, "") for heading in headings]
         cells += [row.source.audio.removeprefix(folder) if row.source else ""] if sources else []
+        cells += [expected.get((row.sample_id, row.caption), "")] if expected else []
         prompts.setdefault(tuple(cells))
     with path.open("w", encoding="utf-8", newline="") as file:
         write = csv_rows(file)
         columns = ["sample_id", "caption", *(["reversed_caption"] if reversals else [])]
         columns += [heading.lower().replace(" ", "_") for heading in headings]
-        write(columns + (["source_audio"] if sources else []))
+        columns += ["source_audio"] if sources else []
+        write(columns + (["expected"] if expected else []))
         for cells_of in sorted(prompts):
             write([safe(cell) for cell in cells_of])

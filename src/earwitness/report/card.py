@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from earwitness.report.licences import Copied
 from earwitness.report.tables import markdown_text
 from earwitness.tasks import label
 from earwitness.tasks.rows import Summary
@@ -36,6 +37,7 @@ class About:
         missing: Clips that are not in the folder, and why.
         notes: Further remarks.
         table: The table of systems in markdown.
+        licences: What is known of the licences of a data set's clips.
     """
 
     summary: Summary
@@ -45,6 +47,7 @@ class About:
     missing: Sequence[str]
     notes: Sequence[str]
     table: str
+    licences: Copied
 
 
 def text(about: About) -> str:
@@ -60,6 +63,7 @@ def text(about: About) -> str:
         "## Fill in before this is given away",
         "",
         "- Licence of the clips: TODO",
+        *([f"  - {markdown_text(about.licences.warning)}"] if about.licences.files else []),
         "- Licence of the captions and prompts: TODO",
         "- Licence of the replies and results: TODO",
         "- Consent or rights for voices and source recordings: TODO",
@@ -73,7 +77,7 @@ def text(about: About) -> str:
         "",
         "| file | what |",
         "|---|---|",
-        *(f"| `{name}` | {what} |" for name, what in _contents(summary).items()),
+        *(f"| `{name}` | {what} |" for name, what in _contents(about).items()),
         "",
         f"The clips are encoded as {about.form}, from the samples alone; rate and channels are those of the "
         "originals.",
@@ -96,7 +100,9 @@ def text(about: About) -> str:
     return "\n".join(lines)
 
 
-def _contents(summary: Summary) -> dict[str, str]:
+def _contents(about: About) -> dict[str, str]:
+    summary = about.summary
+    listed = dict.fromkeys(about.licences.files, "the recordings that a data set's clips are mixed from")
     if summary.task == label.TASK.name:
-        return {name: what for name, what in _CONTENTS.items() if name != "prompts.csv"} | _LABELS
-    return _CONTENTS | (_RELATIONS if summary.measures.strata else {})
+        return {name: what for name, what in _CONTENTS.items() if name != "prompts.csv"} | _LABELS | listed
+    return _CONTENTS | (_RELATIONS if summary.measures.strata else {}) | listed

@@ -2,56 +2,28 @@
 
 Conventions
 -----------
-Items are matched by system and sample_id. A difference is the second run's mean less the first's, over the
-items that both scored; intervals and tests are those of :mod:`earwitness.stats.intervals`, paired by
-cluster, and p values are Holm-corrected over everything tested. A metric is compared if both runs measure it
-on the same scale.
+Each run is scored as its own outputs last were. Items are matched by system and sample_id. A metric is
+compared if both runs measure it on the same scale; how: :mod:`.differences`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from earwitness.errors import UserError
 from earwitness.report import agreement, build
 from earwitness.report.cells import csv_rows, one_line, safe
+from earwitness.report.differences import ALIKE, Difference, Judged, Key, Scored, by_system
 from earwitness.report.files import whole, write_text
 from earwitness.report.tables import NONE, markdown_text, number, p_text, write_json
-from earwitness.stats.intervals import holm, paired_difference
 from earwitness.tasks.rows import NOT_APPLICABLE, SCORED, ItemRow, MetricSpec
 
-OVERALL = ""
-"""Stands for all systems together."""
-SETTINGS = ("listener", "repeats", "ask", "swap", "unclaimed", "seed", "questions", "prompts",
-            "generator_encoder", "versions", "started")  # fmt: skip
-
-Key = tuple[str, str]
-"""System and sample_id of an item."""
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One metric of one system (or :data:`OVERALL`): both means, second less first, and how sure that is.
-
-    Attributes:
-        items: Number of items that both runs have a value for; the means are over these.
-        note: Why there is no interval; empty if there is one.
-    """
-
-    system: str
-    metric: str
-    items: int
-    first: float | None
-    second: float | None
-    difference: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    p_holm: float | None
-    note: str = ""
+SETTINGS = ("listener", "repeats", "ask", "swap", "seed", "questions", "prompts", "generator_encoder",
+            "versions", "started")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +56,10 @@ class Compared:
     """What two runs have in common and where they part.
 
     Attributes:
+        runs: Names of the folders.
+        heard_by: Each run's listener, with how the run is scored.
+        scored_alike: Whether both are scored in the same way.
+        same_hearings: Whether all shared items are heard alike, by the same listener.
         shared: Number of shared items.
         only_first, only_second: Items of one run alone, as (system, sample_id).
         settings: What differs in settings, in words.
@@ -91,6 +67,10 @@ class Compared:
     """
 
     task: str
+    runs: tuple[str, str]
+    heard_by: tuple[str, str]
+    scored_alike: bool
+    same_hearings: bool
     shared: int
     only_first: tuple[Key, ...]
     only_second: tuple[Key, ...]
@@ -100,17 +80,6 @@ class Compared:
     settings: tuple[str, ...]
     notes: tuple[str, ...]
     specs: Mapping[str, MetricSpec]
-
-
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """What is kept of an item of one run."""
-
-    status: str
-    verdict: str
-    detail: str
-    cluster: str
-    values: Mapping[str, float | None]
 
 
 def compare(
@@ -125,6 +94,7 @@ def compare(
     Args:
         first, second: The run folders.
         out: Folder for ``compare.json``, ``compare.csv`` (one row a shared item) and ``compare.md``.
+        options: Level, draws; and a way of scoring, which is then that of both runs instead of their own.
 
     Raises:
         UserError: If a folder holds no run, the tasks differ, or no item is shared.
@@ -135,9 +105,12 @@ def compare(
     for folder in folders:
         agreement.check_single(folder)
         with build.open_run(folder) as ledger:
-            run = build.of_ledger(ledger, options.unclaimed, options.scoring)
+            last = build.as_last_scored(folder, options)
+            run = build.of_ledger(ledger, last.unclaimed, last.scoring)
             runs.append(run)
-            judged.append({(row.system, row.sample_id): _kept(row) for row in run.rows()})
+            heard = _hearings(run)
+            keyed = ((row, (row.system, row.sample_id)) for row in run.rows())
+            judged.append({key: _kept(row, heard.get(key, "")) for row, key in keyed})
     tasks = [run.task.name for run in runs]
     if tasks[0] != tasks[1]:
         raise UserError(
@@ -151,25 +124,52 @@ def compare(
             "Items are matched by system and sample_id; these have to be called alike in both.",
         )
     specs, notes = _shared_specs(*runs)
+    measures = runs[0].task.measures(runs[0].hearer)
+    first_way, second_way = (build.ways(r.task.name, r.hearer.scoring, r.hearer.unclaimed) for r in runs)
+    settings = list(_settings(runs[0].meta, runs[1].meta))
+    if first_way != second_way:
+        settings.append(
+            f"scoring: {', '.join(first_way) or 'usual'}, then {', '.join(second_way) or 'usual'}"
+        )
+    scored = Scored(judged, measures, first_way == second_way, options, runs[0].meta["seed"])
     found = Compared(
         task=tasks[0],
+        runs=(folders[0].name, folders[1].name),
+        heard_by=(build.heard_by(runs[0]), build.heard_by(runs[1])),
+        scored_alike=first_way == second_way,
+        same_hearings=scored.heard_alike(shared),
         shared=len(shared),
         only_first=tuple(key for key in judged[0] if key not in judged[1]),
         only_second=tuple(key for key in judged[1] if key not in judged[0]),
-        coverage=tuple(_coverage(shared, judged)),
-        differences=tuple(_differences(shared, judged, specs, options, runs[0].meta["seed"])),
+        coverage=tuple(_coverage(shared, judged, measures.baselines)),
+        differences=tuple(scored.differences(shared, specs)),
         changed=tuple(_changed(shared, judged)),
-        settings=tuple(_settings(runs[0].meta, runs[1].meta)),
-        notes=tuple(notes),
+        settings=tuple(settings),
+        notes=(*notes, *chain.from_iterable(map(scored.left_out, specs))),
         specs={spec.name: spec for spec in specs},
     )
     if out is not None:
-        _write(Path(out), found, folders, shared, judged)
+        _write(Path(out), found, shared, judged)
     return found
 
 
-def _kept(row: ItemRow) -> _Judged:
-    return _Judged(row.status, row.verdict, row.detail or row.reason, row.cluster, row.values)
+def _kept(row: ItemRow, heard: str) -> Judged:
+    detail = row.detail or row.reason
+    return Judged(row.status, row.verdict, detail, row.cluster, row.stratum, row.values, heard)
+
+
+def _hearings(run: build.Run) -> dict[Key, str]:
+    """A hash of the listener and of all its replies, for every item that has one."""
+
+    def hashed(data: Any) -> str:
+        return hashlib.sha256(json.dumps(data, sort_keys=True, default=str).encode()).hexdigest()
+
+    listener = hashed(run.meta["listener"])
+    found: dict[Key, str] = {}
+    for reply in run.replies():
+        key = (reply["system"], reply["sample_id"])
+        found[key] = hashed([found.get(key, listener), reply])
+    return found
 
 
 def _shared_specs(first: build.Run, second: build.Run) -> tuple[list[MetricSpec], list[str]]:
@@ -187,16 +187,10 @@ def _shared_specs(first: build.Run, second: build.Run) -> tuple[list[MetricSpec]
     return found, notes
 
 
-def _by_system(shared: Sequence[Key]) -> dict[str, list[Key]]:
-    """All items together, then those of every system; a single system is all there is."""
-    systems: dict[str, list[Key]] = {}
-    for key in shared:
-        systems.setdefault(key[0], []).append(key)
-    return {OVERALL: list(shared), **systems} if len(systems) > 1 else systems
-
-
-def _coverage(shared: Sequence[Key], judged: Sequence[Mapping[Key, _Judged]]) -> Iterator[Covered]:
-    for system, keys in _by_system(shared).items():
+def _coverage(
+    shared: Sequence[Key], judged: Sequence[Mapping[Key, Judged]], baselines: Collection[str]
+) -> Iterator[Covered]:
+    for system, keys in by_system(shared, baselines).items():
         shares: list[float | None] = []
         for run in judged:
             asked = [run[key].status for key in keys if run[key].status != NOT_APPLICABLE]
@@ -204,57 +198,7 @@ def _coverage(shared: Sequence[Key], judged: Sequence[Mapping[Key, _Judged]]) ->
         yield Covered(system, len(keys), *shares)
 
 
-def _differences(
-    shared: Sequence[Key],
-    judged: Sequence[Mapping[Key, _Judged]],
-    specs: Sequence[MetricSpec],
-    options: build.Options,
-    seed: int,
-) -> list[Difference]:
-    found: list[Difference] = []
-    for system, keys in _by_system(shared).items():
-        for spec in specs:
-            pairs: list[tuple[float, float, str]] = []
-            for key in keys:
-                before, after = (run[key].values.get(spec.name) for run in judged)
-                if before is not None and after is not None:
-                    pairs.append((before, after, judged[0][key].cluster))
-            found.append(_difference(system, spec, pairs, options, seed))
-    corrected = iter(holm([one.p for one in found if one.p is not None]))
-    return [one if one.p is None else replace(one, p_holm=next(corrected)) for one in found]
-
-
-def _difference(
-    system: str,
-    spec: MetricSpec,
-    pairs: Sequence[tuple[float, float, str]],
-    options: build.Options,
-    seed: int,
-) -> Difference:
-    """One metric's difference over (value of the first run, of the second, cluster); p not yet corrected."""
-    if not pairs:
-        nothing = "no item is scored by both"
-        return Difference(system, spec.name, 0, None, None, None, None, None, None, None, nothing)
-    before, after = np.array([pair[0] for pair in pairs]), np.array([pair[1] for pair in pairs])
-    clusters = [cluster for *_, cluster in pairs]
-    result = paired_difference(
-        after,
-        clusters,
-        before,
-        clusters,
-        level=options.level,
-        draws=max(1, options.draws),
-        seed=seed,
-        bounds=spec.scale,
-    )
-    means = float(before.mean()), float(after.mean())
-    plain = Difference(system, spec.name, len(pairs), *means, means[1] - means[0], None, None, None, None)
-    if result is None:
-        return replace(plain, note="fewer than two clusters, or all alike on a scale without limits")
-    return replace(plain, low=result.low, high=result.high, p=result.p)
-
-
-def _changed(shared: Sequence[Key], judged: Sequence[Mapping[Key, _Judged]]) -> Iterator[Changed]:
+def _changed(shared: Sequence[Key], judged: Sequence[Mapping[Key, Judged]]) -> Iterator[Changed]:
     for key in shared:
         before, after = (run[key] for run in judged)
         if before.verdict != after.verdict:
@@ -317,6 +261,22 @@ def changed_table(found: Compared) -> list[list[str]]:
     return rows + [[one.system, one.sample_id, one.first, one.second, one.reason] for one in found.changed]
 
 
+def heads(found: Compared) -> list[str]:
+    """Which runs these are and how each is scored, in sentences that come before any number."""
+    said = [
+        f"{which}: {name}, heard by {ear}."
+        for which, name, ear in zip(("First", "Second"), found.runs, found.heard_by, strict=True)
+    ]
+    if found.scored_alike:
+        return said + ([f"Both have {ALIKE}."] if found.same_hearings else [])
+    if found.same_hearings:
+        return [*said, "The same hearings, scored in two ways: what differs comes of the scoring alone."]
+    return [
+        *said,
+        "The runs are scored in two ways: what differs may come of the scoring, not of the hearing.",
+    ]
+
+
 def remarks(found: Compared) -> list[str]:
     """What else there is to say, in sentences."""
     said = [f"{len(found.changed)} of {found.shared} shared items have another verdict."]
@@ -326,6 +286,10 @@ def remarks(found: Compared) -> list[str]:
             more = f" and {len(only) - 10} more" if len(only) > 10 else ""
             said.append(f"{len(only)} items are in the {which} run alone and were left out: {named}{more}.")
     said += found.notes
+    for note in dict.fromkeys(one.note for one in found.differences if one.note):
+        its = [one for one in found.differences if one.note == note]
+        told = [f"{one.system or 'all systems'} ({found.specs[one.metric].title})" for one in its]
+        said.append(f"{', '.join(told)}: {note}.")
     if found.settings:
         said.append("The runs differ in settings: what changed may come from any of them.")
     return said
@@ -334,13 +298,12 @@ def remarks(found: Compared) -> list[str]:
 def _write(
     folder: Path,
     found: Compared,
-    runs: Sequence[Path],
     shared: Sequence[Key],
-    judged: Sequence[Mapping[Key, _Judged]],
+    judged: Sequence[Mapping[Key, Judged]],
 ) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    names = {"first": runs[0].name, "second": runs[1].name}
-    data = {name: value for name, value in asdict(found).items() if name != "specs"}
+    names = {"first": found.runs[0], "second": found.runs[1]}
+    data = {name: value for name, value in asdict(found).items() if name not in ("specs", "runs")}
     with whole(folder / "compare.json") as part:
         write_json(part, {**names, **data})
     metrics = list(found.specs)
@@ -355,12 +318,12 @@ def _write(
             numbers = ("" if value is None else value for value in values)
             details = (safe(before.detail), safe(after.detail))
             write([*map(safe, key), before.verdict, after.verdict, changed, *numbers, *details])
-    write_text(folder / "compare.md", _markdown(found, names))
+    write_text(folder / "compare.md", _markdown(found))
 
 
-def _markdown(found: Compared, names: Mapping[str, str]) -> str:
-    first, second = (markdown_text(name) for name in names.values())
-    lines = [f"Two runs of the {markdown_text(found.task)} task: {first} (first) and {second} (second)", ""]
+def _markdown(found: Compared) -> str:
+    lines = [f"Two runs of the {markdown_text(found.task)} task", ""]
+    lines += [*(f"- {markdown_text(one)}" for one in heads(found)), ""]
     lines += [*_table(difference_table(found)), "", *_table(coverage_table(found)), ""]
     lines += [f"- {markdown_text(one)}" for one in remarks(found)]
     if found.changed:

@@ -2,9 +2,10 @@
 
 Conventions
 -----------
-The good verdict is the first of the task's (tasks.rows.Measures.verdicts). A tie of a judge's repeats, and a
-change of which a detector cannot tell whether it was made, are no failures; they are listed when asked for
-by name. A task whose key metric is neither better high nor low (label) describes, and has no failures.
+The good verdict is the first of the task's (tasks.rows.Measures.verdicts). A tie of a judge's repeats, a
+change of which a detector cannot tell whether it was made, and a relation that cannot be measured are no
+failures; they are listed when asked for by name. A task whose key metric is neither better high nor low
+(label) describes, and has no failures. Clips are scored as in the run's outputs.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -14,13 +15,9 @@ from pathlib import Path
 from earwitness import tasks
 from earwitness.errors import UserError
 from earwitness.report import agreement, build
+from earwitness.report.page_view import UNDECIDED
 from earwitness.tasks import settings
-from earwitness.tasks.edit_judged import TIE
-from earwitness.tasks.edit_measured import UNKNOWN
 from earwitness.tasks.rows import SCORED, UNHEARD, ItemRow
-
-UNDECIDED = (TIE, UNKNOWN)
-"""Verdicts that say neither good nor bad."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +44,9 @@ def listed(run: Path, wanted: Wanted, unclaimed: bool | None = None) -> Iterator
     """
     agreement.check_single(run)
     with build.open_run(run) as ledger:
-        task, hearer = tasks.find(ledger.meta()["task"]), settings.hearer(ledger, unclaimed)
+        last = build.as_last_scored(run, build.Options(unclaimed=unclaimed))
+        task = tasks.find(ledger.meta()["task"])
+        hearer = settings.hearer(ledger, last.unclaimed, last.scoring)
         measures = task.measures(hearer)
         verdicts = _verdicts(run, task.name, wanted, list(measures.verdicts), measures.kinds)
         key = next(spec for spec in measures.specs if spec.name == measures.key)
@@ -82,6 +81,8 @@ def _verdicts(
     for what, name, names in (("kind of error", wanted.kind, kinds), ("verdict", wanted.verdict, known)):
         if name and name not in names:
             remedy = f"Known: {', '.join(names)}." if names else "Its verdicts can be filtered: --verdict."
+            if what != "verdict" and name in known:
+                remedy = f"{name} is a verdict: --verdict {name}"
             raise UserError(f"{run}: the task {task} by this listener has no {what} {name!r}.", remedy)
     if wanted.verdict:
         return [wanted.verdict]

@@ -5,6 +5,9 @@ from typing import Any
 from urllib.parse import quote
 
 from earwitness.report import relation_tables, tables
+from earwitness.tasks.edit_judged import TIE
+from earwitness.tasks.edit_measured import UNKNOWN
+from earwitness.tasks.ritta_scored import UNMEASURED
 from earwitness.tasks.rows import (
     LOW_COVERAGE,
     NOT_APPLICABLE,
@@ -15,9 +18,10 @@ from earwitness.tasks.rows import (
     SystemRow,
 )
 
+UNDECIDED = (TIE, UNKNOWN, UNMEASURED)
+"""Verdicts that say neither good nor bad."""
 _LISTED = 12  # comparisons of a metric shown before the rest folds away
 _PLOT_WIDTH, _PLOT_MARGIN = 150, 6  # pixels of the interval plot
-_UNDECIDED = ("tie", "unknown")  # verdicts that decide nothing, wherever a task lists them
 
 
 def run_data(summary: Summary, names: Mapping[str, str]) -> dict[str, Any]:
@@ -47,7 +51,7 @@ def _verdicts(summary: Summary) -> list[tuple[str, str, str]]:
     merely marked.
     """
     titles = summary.measures.verdicts
-    decided = [name for name in titles if name not in _UNDECIDED]
+    decided = [name for name in titles if name not in UNDECIDED]
     tones = dict.fromkeys(decided, "fair")
     if decided:
         tones |= {decided[-1]: "bad"} | {decided[0]: "good"}
@@ -86,7 +90,6 @@ def view(
         "figures": _figures(summary),
         "key": key,
         "others": others,
-        "others_open": any(spec.name in columns for spec in others),
         "kinds": [(kind, summary.measures.kinds[kind]) for kind in kinds],
         "plot": {"width": _PLOT_WIDTH, "ticks": _ticks(key, ends)},
         "systems": [_system_view(summary, row, others, kinds, ends, names) for row in shown],
@@ -141,14 +144,19 @@ def _comparisons(summary: Summary, names: Mapping[str, str]) -> list[dict[str, A
 
 
 def _figures(summary: Summary) -> list[tuple[str, str, bool]]:
-    """The counts of the whole run, for the header: value, name, whether to mark it as low."""
+    """The counts of the run, for the header: value, name, whether to mark it as low.
+
+    They are those of the contestants: baselines are scored even where nothing is heard. Where there are
+    none, those of all.
+    """
+    contestants = [row for row in summary.rows if not row.baseline]
     n, scored, unheard, not_applicable = (
-        sum(getattr(row, name) for row in summary.rows)
+        sum(getattr(row, name) for row in contestants or summary.rows)
         for name in ("n", "scored", "unheard", "not_applicable")
     )
     coverage = scored / (n - not_applicable) if n > not_applicable else None
-    baselines = sum(row.baseline for row in summary.rows)
-    systems = len(summary.rows) - baselines
+    systems = len(contestants)
+    baselines = len(summary.rows) - systems
     return [
         (f"{systems:,}", "system" if systems == 1 else "systems", False),
         *([(f"{baselines:,}", "baseline" if baselines == 1 else "baselines", False)] if baselines else []),
@@ -229,8 +237,11 @@ def _text(value: float | None, spec: MetricSpec) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Whole per cent, rounded down: 99.6 % covered is not all of it."""
-    return "–" if share is None else f"{int(share * 100 + 1e-9)} %"
+    """Whole per cent, rounded; but 99.6 % covered is not all of it, and 0.4 % is not nothing."""
+    if share is None:
+        return "–"
+    whole = round(share * 100)
+    return f"{whole if share in (0, 1) else min(max(whole, 1), 99)} %"
 
 
 def _is_low(coverage: float | None) -> bool:

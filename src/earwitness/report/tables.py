@@ -3,13 +3,13 @@
 Conventions
 -----------
 JSON and CSV keep systems in the run's order and numbers in full; a number that does not exist is null
-or an empty cell. Tables for reading rank systems by the key metric, best first, unscored last, baselines
-after all of them, and write ``--`` for what does not exist. A system with less than 95 % of its applicable
-items scored is marked with a dagger, a value that rests on part of the scored items with their number. The
-best value of a column is bold, with all that are written alike; a column in which every system has the
-same value has no best, and a baseline never is. Where a task names a ceiling, its baselines are called
-ceilings (what can be reached) and floors (what comes of no work), and its numbers are broken down by
-stratum too (report.relation_tables).
+or an empty cell. Tables for reading rank systems by the key metric, best first, unscored last, and after
+all of them the baselines in the task's own order; they write ``--`` for what does not exist. A system with
+less than 95 % of its applicable items scored is marked with a dagger, a value that rests on part of the
+scored items with their number. The best value of a column is bold, with all that are written alike; a column
+in which every system has the same value has no best, and a baseline never is. Where a task names a ceiling,
+its baselines are called ceilings (what can be reached) and floors (what comes of no work), and its numbers
+are broken down by stratum too (report.relation_tables).
 """
 
 import difflib
@@ -46,7 +46,7 @@ class TableOptions:
     """How the markdown and LaTeX tables look.
 
     Attributes:
-        columns: Metrics and counts by name, in order; None for the task's usual ones.
+        columns: Metrics and counts by name or title, in order; None for the task's usual ones.
         decimals: Digits after the point, of whatever is shown; None for each metric's own.
         names: Display name by system; a system without one keeps its own. The terminal and the page use
             them too.
@@ -97,12 +97,16 @@ def key_spec(summary: Summary) -> MetricSpec:
 
 
 def ranked(summary: Summary) -> tuple[SystemRow, ...]:
-    """Systems by the key metric, best first; unscored last; equals by name; then baselines likewise."""
+    """Systems by the key metric, best first; unscored last; equals by name; then baselines, which compete
+    with nobody, as the task lists them.
+    """
     better = key_spec(summary).better
+    places = {name: index for index, name in enumerate(summary.measures.baselines, 1)}
 
-    def rank(row: SystemRow) -> tuple[bool, bool, float, str]:
+    def rank(row: SystemRow) -> tuple[int, bool, float, str]:
         value = row.metrics[summary.key_metric].value
-        return row.baseline, value is None, 0.0 if value is None else -better * value, row.system
+        place = places.get(row.system, 0) if row.baseline else 0
+        return place, value is None, 0.0 if value is None else -better * value, row.system
 
     return tuple(sorted(summary.rows, key=rank))
 
@@ -280,10 +284,25 @@ def check(options: TableOptions, specs: Sequence[MetricSpec], systems: Sequence[
     Raises:
         UserError: Naming a column or system that does not exist, or decimals out of range.
     """
-    _check("column", options.columns or (), [*(spec.name for spec in specs), "coverage", *_COUNTS])
+    named(options, specs)
     _check("system", options.names, systems)
     if options.decimals is not None and not 0 <= options.decimals <= 12:
         raise UserError(f"{options.decimals} decimals cannot be shown.", "Give a number from 0 to 12.")
+
+
+def named(options: TableOptions, specs: Sequence[MetricSpec]) -> TableOptions:
+    """The options with every column by its name, where it was given by its title, as tables show it.
+
+    Raises:
+        UserError: Naming a column that does not exist.
+    """
+    if options.columns is None:
+        return options
+    names = {spec.name: spec.title for spec in (*specs, _COVERAGE)} | _COUNTS
+    by_title = {title.casefold(): name for name, title in reversed(names.items())}
+    columns = [name if name in names else by_title.get(name.casefold(), name) for name in options.columns]
+    _check("column", columns, list(names))
+    return replace(options, columns=tuple(columns))
 
 
 def grid(summary: Summary, options: TableOptions) -> Grid:
@@ -292,6 +311,7 @@ def grid(summary: Summary, options: TableOptions) -> Grid:
     Raises:
         UserError: As :func:`check`.
     """
+    options = named(options, summary.specs)
     check(options, summary.specs, [row.system for row in summary.rows])
     specs = {spec.name: spec for spec in (*summary.specs, _COVERAGE)}
     columns = summary.measures.columns if options.columns is None else options.columns
