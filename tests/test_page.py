@@ -496,7 +496,8 @@ def test_marks_are_plotted_on_their_own_scale_and_names_are_shown(edits_page: Pa
     page = show(edits_page)
     assert page.locator(".systems .scale text").all_text_contents() == ["1", "3", "5"]
     assert page.locator(".systems tbody th").all_inner_texts() == ["Baseline", "ours"]
-    assert page.locator(".measures").is_visible()  # several measures make up the usual table
+    page.get_by_text("All measures", exact=True).click()
+    assert page.locator(".measures").is_visible()
     assert page.locator("#clip-2 .system").inner_text() == "Baseline"
     page.locator("[name=system]").select_option(label="Baseline (1)")
     assert listed(page) == [2]
