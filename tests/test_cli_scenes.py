@@ -1,5 +1,7 @@
 """``earwitness scenes`` and its twins in Python: make, render again, look into a bank."""
 
+import json
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -98,6 +100,36 @@ def test_render_names_what_it_cannot_use(pairs, bank, tmp_path):
         said("render", scene, "--bank", tmp_path / "other", "-o", tmp_path / "a.wav")
     with pytest.raises(UserError, match=r"README\.md"):
         said("render", out / "README.md", "--bank", bank, "-o", tmp_path / "a.wav")
+    assert not (tmp_path / "a.wav").exists()
+
+
+def test_render_never_writes_into_the_bank_nor_leaves_a_part(pairs, bank, tmp_path):
+    out, _ = pairs
+    scene = sorted((out / "scenes").glob("*.json"))[0]
+    before = {path.name: path.read_bytes() for path in bank.iterdir()}
+    (tmp_path / "link.wav").symlink_to(bank / "siren0.wav")
+    for target in (bank / "siren0.wav", bank / "new" / "a.wav", tmp_path / "link.wav"):
+        with pytest.raises(UserError, match="within the bank"):
+            said("render", scene, "--bank", bank, "-o", target, "--stems")
+    assert {path.name: path.read_bytes() for path in bank.iterdir()} == before
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(UserError, match="folder is a folder"):
+        said("render", scene, "--bank", bank, "-o", tmp_path / "folder")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match=r"a\.wav cannot be written: "):
+        said("render", scene, "--bank", bank, "-o", tmp_path / "file" / "a.wav")
+    assert {path.name for path in tmp_path.iterdir()} == {"link.wav", "folder", "file"}
+
+
+def test_a_scene_that_would_clip_is_refused_by_name(pairs, bank, tmp_path):
+    out, _ = pairs
+    data = json.loads(sorted((out / "scenes").glob("*.json"))[0].read_text())
+    scene = tmp_path / "loud.json"
+    for gain_db in (60, 200):
+        data["events"][0]["gain_db"] = data["gain_db"] = gain_db
+        scene.write_text(json.dumps(data))
+        with pytest.raises(UserError, match=r"loud\.json cannot be rendered: .* would be clipped"):
+            said("render", scene, "--bank", bank, "-o", tmp_path / "a.wav")
     assert not (tmp_path / "a.wav").exists()
 
 

@@ -13,11 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from earwitness import audio
+from earwitness import __version__, audio
 from earwitness.errors import InputFaults, UserError
 from earwitness.scenes import card, dataset, edit_pairs, order_pairs, scene
 from earwitness.scenes.bank import Bank, Source, clip
 from earwitness.scenes.render import mix
+from earwitness.scenes.ritta import recipe as ritta
 
 PAIRS = 40
 SCRIPT = """
@@ -200,6 +201,33 @@ def test_what_was_damaged_is_made_again_and_nothing_else(written, edits, copy):
     assert contents(copy) == contents(written)
 
 
+def test_sound_altered_without_another_length_is_made_again(written, edits, copy):
+    keys = edits.keys()
+    for number, name in enumerate((f"audio/{keys[0]}.wav", f"source/{keys[1]}.wav")):
+        other = copy / "audio" / f"{keys[number + 2]}.wav"
+        (copy / name).write_bytes(other.read_bytes())
+    stem = sorted((copy / "stems" / keys[4]).glob("*.wav"))[0]
+    *sound, last = stem.read_bytes()
+    stem.write_bytes(bytes([*sound, last ^ 1]))
+    header = copy / "audio" / f"{keys[5]}.wav"
+    header.write_bytes(header.read_bytes().replace(b"WAVE", b"WAVX"))
+    (copy / "metadata.csv").unlink()
+    done = dataset.write(copy, edits, edits.bank, stems=True, workers=1)
+    assert (done.made, done.kept) == (4, PAIRS - 4)
+    assert contents(copy) == contents(written)
+
+
+def test_checksums_are_those_that_sha256sum_checks(written):
+    listed = sorted((written / "checksums").iterdir())
+    assert len(listed) == PAIRS
+    text = "".join(path.read_text() for path in listed)
+    command = ["sha256sum", "--check", "--strict", "--quiet"]
+    subprocess.run(command, input=text, text=True, cwd=written, check=True)
+    assert {line.split("  ")[1] for line in text.splitlines()} == {
+        path.relative_to(written).as_posix() for path in written.rglob("*.wav")
+    }
+
+
 def test_a_smaller_set_grows_to_what_a_larger_one_is(written, edits, tmp_path):
     bank = Bank.builtin(3)
     some = edit_pairs.recipe(bank, pairs=10)
@@ -245,6 +273,52 @@ def test_a_folder_of_something_else_is_left_alone(edits, tmp_path):
     assert {p.name for p in tmp_path.iterdir()} == {"thesis.tex", "make.json"}
 
 
+@pytest.mark.parametrize("inner", ["out", "dog_bark/out", "."])
+def test_a_folder_within_the_bank_is_refused(tmp_path, inner):
+    bank = own_bank(tmp_path / "bank")
+    before = contents(tmp_path / "bank")
+    recipe = order_pairs.recipe(bank, pairs=2)
+    with pytest.raises(UserError, match=r"lies within the bank, .*/bank.*\n.*outside the bank"):
+        dataset.write(tmp_path / "bank" / inner, recipe, recipe.bank)
+    assert contents(tmp_path / "bank") == before
+    assert len(Bank.open(tmp_path / "bank").sources) == 2
+
+
+@pytest.mark.parametrize("asked", [{"seed": -1}, {"duration_s": 1e9}, {"duration_s": 7300.0}])
+def test_settings_that_no_scene_can_have_leave_no_folder(tmp_path, asked):
+    def make():
+        recipe = ritta.recipe(Bank.builtin(2), per_relation=1, split="all", leave_out_missing=True, **asked)
+        dataset.write(tmp_path / "data", recipe, recipe.bank)
+
+    with pytest.raises(UserError, match=r"seed must be 0 or more|lasts at most 7200 s"):
+        make()
+    assert os.listdir(tmp_path) == []
+
+
+def test_make_json_states_the_version_that_ran(written):
+    assert json.loads((written / "make.json").read_text())["versions"]["earwitness"] == __version__
+
+
+def test_a_long_label_gives_a_stem_that_can_be_written(tmp_path):
+    for label in ("x" * 300, "\U00010400" * 300):
+        name = dataset.stem_name(7, label)
+        (tmp_path / f"{name}.part").write_text("")
+        assert name.startswith(f"07-{label[0]}")
+
+
+def test_a_key_too_long_for_a_file_is_refused_at_the_start(tmp_path):
+    row = {"prompt_id": "a" * 250, "prompt": "a dog"}
+    with pytest.raises(UserError, match="cannot be the name of a file"):
+        dataset.write_prompts_only(tmp_path / "d", [row], columns=(), settings={}, about="")
+    assert os.listdir(tmp_path) == []
+
+
+def test_the_lock_stays_so_that_all_wait_for_the_same_one(edits, copy):
+    before = (copy / "make.lock").stat().st_ino
+    dataset.write(copy, edits, edits.bank, stems=True, workers=1)
+    assert (copy / "make.lock").stat().st_ino == before
+
+
 def test_a_place_that_cannot_be_written_is_named(edits, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match=r"file/data cannot be written: Not a directory"):
@@ -271,14 +345,17 @@ def test_a_folder_that_another_process_writes_is_refused(edits, copy):
             dataset.write(copy, edits, edits.bank, stems=True)
 
 
-def test_a_clip_that_vanished_is_named_by_a_worker(tmp_path):
+def own_bank(folder):
     for label in ("dog_bark", "siren"):
-        (tmp_path / "bank" / label).mkdir(parents=True)
+        (folder / label).mkdir(parents=True)
         for number in range(2):
             sound = Bank.builtin(2).of(label)[number]
-            path = tmp_path / "bank" / label / f"{number}.wav"
-            audio.write_wav(path, clip(sound)[np.newaxis], 16_000)
-    recipe = order_pairs.recipe(Bank.open(tmp_path / "bank"), pairs=20)
+            audio.write_wav(folder / label / f"{number}.wav", clip(sound)[np.newaxis], 16_000)
+    return Bank.open(folder)
+
+
+def test_a_clip_that_vanished_is_named_by_a_worker(tmp_path):
+    recipe = order_pairs.recipe(own_bank(tmp_path / "bank"), pairs=20)
     (tmp_path / "bank" / "siren" / "0.wav").unlink()
     (tmp_path / "bank" / "siren" / "1.wav").unlink()
     with pytest.raises(UserError, match=r"siren/\d\.wav cannot be used"):

@@ -17,7 +17,7 @@ from earwitness.listeners import open_listener
 from earwitness.manifest.table import near
 from earwitness.scenes import card, dataset, edit_pairs, order_pairs, scene, slices, splits
 from earwitness.scenes.bank import Bank
-from earwitness.scenes.render import render
+from earwitness.scenes.render import Rendered, mix, render
 
 FAMILIES: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {"order": order_pairs.recipe, "edit": edit_pairs.recipe}
@@ -154,20 +154,27 @@ def render_scene(file: str | Path, bank: str | Path | Bank, out: str | Path, *, 
 
     Args:
         bank: The bank it was drawn from.
-        out: The wav file to write, 16-bit.
+        out: The wav file to write, 16-bit; not within the bank.
         stems: Write every sound apart, too, into ``<out without its ending>-stems/``.
 
     Raises:
-        UserError: If the file is no scene, or the bank lacks one of its sounds.
+        UserError: If the file is no scene, would clip or is too long for the memory, the bank lacks one of
+            its sounds, or ``out`` cannot be written.
     """
     path, target = Path(file), Path(out)
-    one = scene.read(path)
-    rendered = render(one, open_bank(bank))
-    dataset.write_sound(target, rendered.mix, one.rate_hz)
-    if stems:
-        inner = target.with_name(f"{target.stem}-stems")
-        for number, (sound, samples) in enumerate(zip(one.sounds, rendered.stems, strict=True)):
-            dataset.write_sound(inner / dataset.stem_name(number, sound.label), samples, one.rate_hz)
+    if not target.name or target.is_dir():
+        raise UserError(f"{out} is a folder.", "Name the wav file to write.")
+    one, sounds = scene.read(path), open_bank(bank)
+    dataset.refuse_within(sounds, target)
+    try:
+        rendered = render(one, sounds) if stems else Rendered(mix(one, sounds), ())
+        _write(target, one, rendered)
+    except ValueError as fault:
+        raise UserError(f"{path} cannot be rendered: {fault}.", "Lower its gain_db.") from fault
+    except MemoryError as fault:
+        raise UserError(f"{path} lasts {one.duration_s:.0f} s: too long for this memory.") from fault
+    except OSError as fault:
+        raise UserError(f"{target} cannot be written: {fault.strerror or fault}.") from fault
     return Again(audio.pcm_hash(rendered.mix[np.newaxis], one.rate_hz), _stated(path))
 
 
@@ -206,6 +213,13 @@ def bank_summary(
             )
         )
     return found
+
+
+def _write(target: Path, one: scene.Scene, rendered: Rendered) -> None:
+    dataset.write_sound(target, rendered.mix, one.rate_hz)
+    inner = target.with_name(f"{target.stem}-stems")
+    for number, (sound, samples) in enumerate(zip(one.sounds, rendered.stems, strict=False)):
+        dataset.write_sound(inner / dataset.stem_name(number, sound.label), samples, one.rate_hz)
 
 
 def _stated(path: Path) -> str:

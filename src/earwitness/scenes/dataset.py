@@ -6,8 +6,10 @@ Conventions
 ``pcm_hash`` (:func:`earwitness.audio.pcm_hash` of the mix that answers the prompt). Mixes are 16-bit wav:
 ``<role>/<key>.wav``, beside ``scenes/<key>.json`` for the role ``audio`` and ``scenes/<role>/<key>.json`` for
 any other; stems are ``stems/<key>/<nn>-<label>.wav`` and ``stems/<key>/<role>/<nn>-<label>.wav``.
+``checksums/<key>.sha256`` lists every wav file of the key, as sha256sum does.
 
-Every file takes its place whole, and a key's ``scenes/<key>.json`` comes last: where it is, the key is done.
+Every file takes its place whole, and a key's checksums come last: where they are, the key was done, and what
+does not agree with them was altered afterwards and is made again.
 The same recipe, bank and versions give the same bytes in every file, whatever the number of workers and
 however often the work was interrupted.
 """
@@ -15,42 +17,37 @@ however often the work was interrupted.
 import csv
 import errno
 import fcntl
+import hashlib
 import os
 import re
-import signal
-import threading
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
-from multiprocessing import get_context, parent_process
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from earwitness import audio
-from earwitness.errors import EarwitnessError, UnusableAudio, UserError
+from earwitness.errors import UserError
 from earwitness.scenes import card, making, scene
 from earwitness.scenes.bank import Bank
 from earwitness.scenes.card import Used
 from earwitness.scenes.recipe import MIX, Recipe
 from earwitness.scenes.render import mix, render
 from earwitness.scenes.scene import Scene
+from earwitness.scenes.workers import parts
 
 HEAD = ("file_name", "prompt_id", "prompt")
 """Columns that every data set begins with."""
 HASH = "pcm_hash"
 METADATA, PROMPTS, SCENES = "metadata.csv", "prompts.csv", "scenes"
+CHECKSUMS = "checksums"
 
-_CHUNK = 16  # keys a worker takes at a time
 _PAYS = 1000  # keys for which another worker is worth its start and its own decoding of the bank
-_KEY = re.compile(r"\w[\w.-]*")
-_HEADER_BYTES = 44  # of a 16-bit wav file as audio.write_wav makes it
+_STEM_LETTERS = 40  # of a label in the name of its stem: with 4 bytes a letter, still a file name
 
 Progress = Callable[[int, int], None]
 """Called with the number of keys that are done, and of all."""
@@ -77,11 +74,13 @@ def write(
 ) -> Written:
     """Draw and render every key of a recipe; what an earlier, interrupted call finished is kept.
 
-    A key counts as finished if its scene files say what would be drawn now and all its sound is there in
-    full length.
+    A key counts as finished if its scene files say what would be drawn now and all its sound has the
+    checksums it was written with.
 
     Args:
-        folder: Made if absent; else empty, or begun by a call with the same settings and no more keys.
+        folder: Made if absent; else empty, or begun by a call with the same settings and no more keys. Not
+            within the bank.
+        recipe: Its settings state ``seed``, ``rate_hz`` and ``duration_s``, or ``samples``.
         bank: What the recipe draws from.
         stems: Write every sound of a scene apart, too.
         workers: Processes; 1 works in this one. By default one a processor, or fewer for little work.
@@ -89,11 +88,14 @@ def write(
 
     Raises:
         UserError: If the folder holds something else or is made with other settings (all differences are
-            listed), cannot be written, is being written by another process; if a worker died; or
-            whatever the recipe or the bank refuse.
+            listed), cannot be written, is being written by another process or lies within the bank; if the
+            settings are none for a scene (:func:`.scene.check_settings`); if a worker died; or whatever the
+            recipe or the bank refuse.
     """
     keys = recipe.keys()
     _check(keys)
+    _check_settings(recipe.settings)
+    refuse_within(bank, folder)
     if workers is not None and workers < 1:
         raise UserError(f"workers must be at least 1, not {workers}.")
     maker = _Maker(recipe, bank, folder, stems)
@@ -103,7 +105,7 @@ def write(
         making.begin(folder, {**recipe.settings, "stems": stems}, len(keys))
         with _tables(folder, recipe.columns) as add:
             done = 0
-            for part in _parts(maker, keys, workers):
+            for part in parts(maker.make, keys, workers):
                 for row in part.rows:
                     add(row)
                 uses.update(part.uses)
@@ -163,16 +165,37 @@ def stem_paths(folder: Path, role: str, one: Scene) -> list[Path]:
 
 
 def stem_name(number: int, label: str) -> str:
-    safe = re.sub(r"[^\w-]+", "_", label)
+    safe = re.sub(r"[^\w-]+", "_", label)[:_STEM_LETTERS]
     return f"{number:02d}-{safe}.wav"
+
+
+def checksums_path(folder: Path, key: str) -> Path:
+    return folder / CHECKSUMS / f"{key}.sha256"
+
+
+def refuse_within(bank: Bank, path: Path) -> None:
+    """Refuse to write where a bank's clips lie: it would be read as sound of the bank, or take its place.
+
+    Raises:
+        UserError: Naming the bank's folder.
+    """
+    target = path.resolve()
+    sources = (source for found in bank.sources.values() for source in found)
+    for place in {_place(source.path, source.name) for source in sources if source.path is not None}:
+        if target.is_relative_to(place.resolve()):
+            raise UserError(f"{path} lies within the bank, {place}.", "Name a place outside the bank.")
 
 
 @contextmanager
 def appearing(path: Path) -> Iterator[Path]:
-    """A path to write to; it becomes ``path`` if the block ends without fault."""
+    """A path to write to; it becomes ``path`` if the block ends without fault, else nothing is left."""
     part = path.with_name(path.name + ".part")
-    yield part
-    os.replace(part, path)
+    try:
+        yield part
+        os.replace(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,22 +239,34 @@ class _Maker:
 
     def _kept(self, scenes: Mapping[str, Scene]) -> str | None:
         """Hash of the mix on disk if all that belongs to these scenes is there, else None."""
-        for role, one in reversed(_in_turn(scenes)):
-            path = scene_path(self.folder, role, one.scene_id)
-            if not path.exists() or not _holds(path, one):
-                return None
-            sounds = [mix_path(self.folder, role, one.scene_id)]
-            if self.stems:
-                sounds += stem_paths(self.folder, role, one)
-            if any(_size(sound) != _HEADER_BYTES + 2 * one.samples for sound in sounds):
-                return None
-        try:
-            return audio.read(mix_path(self.folder, MIX, scenes[MIX].scene_id)).pcm_hash
-        except UnusableAudio:  # of the right size but no sound: it is made again
+        key = scenes[MIX].scene_id
+        stated = checksums_path(self.folder, key)
+        if not stated.is_file():
             return None
+        if not all(_holds(scene_path(self.folder, role, key), one) for role, one in scenes.items()):
+            return None
+        sounds = self._sounds(scenes)
+        if not all(path.is_file() for path in sounds) or stated.read_bytes() != self._checksums(sounds):
+            return None
+        return audio.read(mix_path(self.folder, MIX, key)).pcm_hash
+
+    def _sounds(self, scenes: Mapping[str, Scene]) -> list[Path]:
+        """Every wav file of a key."""
+        mixes = [mix_path(self.folder, role, one.scene_id) for role, one in scenes.items()]
+        if not self.stems:
+            return mixes
+        return mixes + [path for role, one in scenes.items() for path in stem_paths(self.folder, role, one)]
+
+    def _checksums(self, sounds: Sequence[Path]) -> bytes:
+        lines = (
+            f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(self.folder).as_posix()}\n"
+            for path in sounds
+        )
+        return "".join(lines).encode()
 
     def _write(self, scenes: Mapping[str, Scene]) -> str:
         pcm_hash = ""
+        checksums_path(self.folder, scenes[MIX].scene_id).unlink(missing_ok=True)
         for role, one in _in_turn(scenes):
             if self.stems:
                 rendered = render(one, self.bank)
@@ -244,6 +279,10 @@ class _Maker:
             with appearing(path) as part:
                 scene.write(part, one)
             pcm_hash = audio.pcm_hash(samples[np.newaxis], one.rate_hz)
+        stated = checksums_path(self.folder, scenes[MIX].scene_id)
+        stated.parent.mkdir(exist_ok=True)
+        with appearing(stated) as part:
+            part.write_bytes(self._checksums(self._sounds(scenes)))
         return pcm_hash
 
 
@@ -266,71 +305,32 @@ def _holds(path: Path, one: Scene) -> bool:
         return False
 
 
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else -1
+def _place(path: Path, name: str) -> Path:
+    """The bank's folder that holds a clip of that name; a clip from elsewhere stands for itself."""
+    inner = PurePath(name).parts
+    if not inner or ".." in inner or path.parts[-len(inner) :] != inner:
+        return path
+    return path.parents[len(inner) - 1]
+
+
+def _check_settings(settings: Mapping[str, Any]) -> None:
+    rate_hz, seed = settings["rate_hz"], settings["seed"]
+    duration_s = settings["duration_s"] if "duration_s" in settings else settings["samples"] / rate_hz
+    scene.check_settings(rate_hz=rate_hz, duration_s=duration_s, seed=seed)
 
 
 def _check(keys: Sequence[str]) -> None:
     if not keys:
         raise UserError("There is nothing to make: the recipe has no keys.", "Ask for at least one.")
-    bad = next((key for key in keys if not _KEY.fullmatch(key)), None)
+    bad = next((key for key in keys if not scene.is_name(key)), None)
     if bad is not None:
-        raise UserError(f"The key {bad!r} cannot be the name of a file.", "Use letters, digits, . - and _.")
+        raise UserError(
+            f"The key {bad!r} cannot be the name of a file.",
+            "Use letters, digits, . - and _; at most 200 in all.",
+        )
     if len(set(keys)) < len(keys):
         twice = next(key for key, count in Counter(keys).items() if count > 1)
         raise UserError(f"The key {twice!r} is there twice.", "Give every prompt a name of its own.")
-
-
-# Workers
-
-_maker: _Maker | None = None
-
-
-def _parts(maker: _Maker, keys: Sequence[str], workers: int) -> Iterator[_Part]:
-    """The parts in the order of the keys; only a few are under way at a time."""
-    chunks = (keys[at : at + _CHUNK] for at in range(0, len(keys), _CHUNK))
-    if workers == 1:
-        yield from map(maker.make, chunks)
-        return
-    context = get_context("spawn")  # a fork would copy locks that other threads hold
-    with ProcessPoolExecutor(workers, context, _start, (maker,)) as pool:
-        waiting = deque(pool.submit(_make, chunk) for chunk in islice(chunks, 3 * workers))
-        try:
-            while waiting:
-                part = waiting.popleft().result()
-                waiting.extend(pool.submit(_make, chunk) for chunk in islice(chunks, 1))
-                yield part
-        except BrokenProcessPool as fault:
-            raise UserError(
-                "A worker process ended before its work was done.",
-                "Was memory short? Or is this a script without 'if __name__ == \"__main__\":'? Ask for one "
-                "worker to work in this process. What is finished is kept.",
-            ) from fault
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-def _start(maker: _Maker) -> None:
-    """In a new worker. Ctrl-C is the parent's to handle; a parent that is killed takes its workers along."""
-    global _maker
-    _maker = maker
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = parent_process()
-    assert parent is not None
-
-    def end_with_parent() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=end_with_parent, daemon=True).start()
-
-
-def _make(keys: Sequence[str]) -> _Part:
-    assert _maker is not None
-    try:
-        return _maker.make(keys)
-    except EarwitnessError as fault:  # of several arguments, which do not survive the way to the parent
-        raise UserError(str(fault)) from None
 
 
 # Files
@@ -347,10 +347,7 @@ def _written(folder: Path) -> Iterator[None]:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as fault:
                 raise UserError(f"{folder} is being written by another process.", "Wait for it.") from fault
-            try:
-                yield
-            finally:
-                (folder / making.LOCK).unlink(missing_ok=True)
+            yield  # the file stays: whoever waits for it must find this one
     except OSError as fault:
         remedy = "Name a folder that can be written."
         if fault.errno in (errno.ENOSPC, errno.EDQUOT):

@@ -6,17 +6,18 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from earwitness import audio
+from earwitness import __version__, audio
 from earwitness.errors import InputFaults, UserError
 
 NAME, LOCK = "make.json", "make.lock"
-_PACKAGES = ("earwitness", "numpy", "scipy", "soxr", "pyloudnorm")
-"""What samples, levels and draws go through, beside libsndfile."""
+_PACKAGES = ("numpy", "scipy", "soxr", "pyloudnorm")
+"""What samples, levels and draws go through, beside our own and libsndfile."""
 
 
 def versions() -> dict[str, str]:
     """Versions that the bytes of a data set may depend on."""
-    return {name: version(name) for name in _PACKAGES} | {"libsndfile": audio.libsndfile_version()}
+    others = {name: version(name) for name in _PACKAGES}
+    return {"earwitness": __version__, **others, "libsndfile": audio.libsndfile_version()}
 
 
 def refuse_others(folder: Path) -> None:
@@ -26,6 +27,7 @@ def refuse_others(folder: Path) -> None:
         UserError: Naming some of what is there.
     """
     if (folder / NAME).exists():
+        _read(folder / NAME)
         return
     ours = {LOCK, f"{NAME}.part"}
     if found := sorted({path.name for path in folder.iterdir()} - ours):
