@@ -150,6 +150,7 @@ def test_what_is_no_scene_is_refused_by_name(tmp_path):
         ("version", True, "version True"),
         ("more", 1, "there is no field 'more'"),
     ],
+    ids=range(18),
 )
 def test_a_field_of_another_type_or_out_of_bounds_is_named(tmp_path, field, value, said):
     path = tmp_path / "bad.json"
