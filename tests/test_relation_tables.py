@@ -175,6 +175,9 @@ def test_signs_stand_beside_names_and_are_explained():
     assert "tango2 ‡" in tex
     files = ritta_tables.paper_tables(found, USUAL)
     assert all("tango2 ‡" in text and "‡ Fewer prompts." in text for text in files.values())
+    for text in (plain_tables.markdown(found, USUAL), latex.latex(found, USUAL)):
+        assert "tango2 ‡" in text
+        assert "‡ Fewer prompts." in text
     said = " ".join(printed(found).split())
     assert "tango2 ‡ " in said.split("by relation")[0]
     assert "‡ Fewer prompts." in said

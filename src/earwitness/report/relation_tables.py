@@ -136,7 +136,9 @@ def markdown(summary: Summary, options: tables.TableOptions) -> str:
 
 def markdown_of(summary: Summary, found: Sheet, options: tables.TableOptions) -> str:
     """One table as GitHub-flavoured markdown, everything from outside escaped."""
-    names = [tables.shown_name(summary, row, options.names) + signs(summary, row) for row in found.systems]
+    names = [
+        tables.shown_name(summary, row, options.names) + tables.signs(summary, row) for row in found.systems
+    ]
     lines = ["| " + " | ".join(map(tables.markdown_text, ["Relation", "n", *names])) + " |"]
     lines.append("|:--" + "|--:" * (len(names) + 1) + "|")
     for line in found.lines:
@@ -190,17 +192,10 @@ def _words(name: str) -> str:
     return one_line(name.replace("_", " "))
 
 
-def signs(summary: Summary, row: SystemRow) -> str:
-    """The signs that a system's name bears, a space before them; empty for most."""
-    found = "".join(mark.sign for mark in summary.marks if row.system in mark.systems)
-    return f" {found}" if found else ""
-
-
 def caption(summary: Summary, options: tables.TableOptions) -> str:
-    """The usual caption, what the ceilings and floors are, and what the signs mean."""
+    """The usual caption, and what the ceilings and floors are."""
     said = [tables.caption(summary, options)]
     said += [f"{shown}: {words}." for shown, words in _roles(summary, options.names)]
-    said += [f"{mark.sign} {mark.meaning}" for mark in summary.marks]
     return " ".join(said)
 
 
@@ -215,7 +210,7 @@ def _roles(summary: Summary, names: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _latex_head(summary: Summary, row: SystemRow, options: tables.TableOptions) -> str:
-    name = latex.latex_text(options.names.get(row.system, row.system) + signs(summary, row))
+    name = latex.latex_text(options.names.get(row.system, row.system) + tables.signs(summary, row))
     what = tables.role(summary.measures, row)
     return rf"\shortstack[r]{{{name} \\ {{\scriptsize ({what})}}}}" if what else name
 

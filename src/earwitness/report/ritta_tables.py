@@ -86,8 +86,7 @@ def _grid(summary: Summary, columns: Sequence[_Column], options: tables.TableOpt
         heads=("System", *(head for head, _, _ in columns)),
         systems=rows,
         names=tuple(
-            tables.shown_name(summary, row, options.names) + relation_tables.signs(summary, row)
-            for row in rows
+            tables.shown_name(summary, row, options.names) + tables.signs(summary, row) for row in rows
         ),
         cells=tuple(zip(*cells, strict=True)),
     )

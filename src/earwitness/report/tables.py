@@ -144,6 +144,12 @@ def shown_name(summary: Summary, row: SystemRow, names: Mapping[str, str]) -> st
     return f"{name} ({what})" if what else name
 
 
+def signs(summary: Summary, row: SystemRow) -> str:
+    """The signs that a system's name bears, a space before them; empty for most."""
+    found = "".join(mark.sign for mark in summary.marks if row.system in mark.systems)
+    return f" {found}" if found else ""
+
+
 def number(value: float | None, spec: MetricSpec, decimals: int | None = None, percent: bool = False) -> str:
     """A value as the metric is shown; ``--`` if there is none."""
     if value is None:
@@ -323,7 +329,7 @@ def grid(summary: Summary, options: TableOptions) -> Grid:
     return Grid(
         heads=("System", *(head for head, _ in shown)),
         systems=rows,
-        names=tuple(shown_name(summary, row, options.names) for row in rows),
+        names=tuple(shown_name(summary, row, options.names) + signs(summary, row) for row in rows),
         cells=tuple(tuple(cells[index] for _, cells in shown) for index in range(len(rows))),
     )
 
@@ -384,11 +390,12 @@ def written(
 
 
 def caption(summary: Summary, options: TableOptions) -> str:
-    """The user's caption, or one that names task and listener."""
+    """The user's caption, or one that names task and listener; then what the signs beside names mean."""
     usual = f"The {summary.task} task, heard by {summary.listener}"
     if options.interval != "none":
         usual += "; confidence intervals in brackets"
-    return one_line(options.caption) or one_line(usual) + "."
+    marks = [f"{mark.sign} {mark.meaning}" for mark in summary.marks]
+    return " ".join([one_line(options.caption) or one_line(usual) + ".", *marks])
 
 
 def markdown(summary: Summary, options: TableOptions) -> str:

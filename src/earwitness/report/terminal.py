@@ -19,6 +19,7 @@ from earwitness.report.tables import (
     role,
     sentence,
     shown_name,
+    signs,
 )
 from earwitness.tasks.rows import Comparison, MetricSpec, Summary, SystemRow
 
@@ -74,7 +75,7 @@ def _systems(summary: Summary, names: Names) -> "Table":
         metric = row.metrics[key.name]
         bounds = [f"{number(metric.worst, key)}, {number(metric.best, key)}"] if bounded else []
         counts = [f"{row.scored}/{row.n}", str(row.not_applicable), str(row.unheard), _coverage(row)]
-        name = shown_name(summary, row, names) + relation_tables.signs(summary, row)
+        name = shown_name(summary, row, names) + signs(summary, row)
         cells.append([name, " ".join(_value(row, key)), *bounds, *counts])
     caption = ["Worst, best: if every unheard item were wrong, or right."] if bounded else []
     caption += [f"† {LOW_COVERAGE_NOTE}"] if any(map(low_coverage, rows)) else []
@@ -187,7 +188,7 @@ def _relation(
         row = sheet.systems[index]
         name, what = one_line(names.get(row.system, row.system)), role(summary.measures, row)
         width = 11 if intervals else _NARROW
-        name += relation_tables.signs(summary, row)
+        name += signs(summary, row)
         heads.append([name, what] if what else textwrap.wrap(name, width) or [""])
     lines: list[list[Lines]] = []
     for line in sheet.lines:
