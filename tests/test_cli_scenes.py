@@ -11,6 +11,7 @@ from earwitness.api import scenes as api
 from earwitness.cli.scenes import app
 from earwitness.errors import UserError
 from earwitness.scenes.bank import Bank, clip
+from sounds import noise
 
 
 def said(*words):
@@ -162,3 +163,11 @@ def test_what_is_not_known_is_refused_with_what_is(bank, tmp_path):
     with pytest.raises(UserError, match="no such folder"):
         said("make", "order", "--bank", tmp_path / "nothing", "-o", tmp_path / "x")
     assert not (tmp_path / "x").exists()
+
+
+def test_a_bank_says_which_of_its_clips_are_left_out(tmp_path):
+    for name in ("dog/a.wav", "dog/old/b.wav"):
+        noise(tmp_path / name, 0, 1.5)
+    result = CliRunner().invoke(app, ["bank", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    assert "1 of the bank's clips is left out" in " ".join(result.stdout.split())

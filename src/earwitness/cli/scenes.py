@@ -160,23 +160,26 @@ def bank(
     from earwitness.api import scenes
     from earwitness.report.cells import one_line
 
+    sounds = scenes.open_bank(folder)
     with show.progress_bar() as progress:
-        found = scenes.bank_summary(folder, rate_hz=rate, progress=progress)
+        found = scenes.bank_summary(sounds, rate_hz=rate, progress=progress)
     table = Table(title=f"{folder}: {len(found)} labels", title_justify="left")
     table.add_column("label", overflow="fold")
-    for name in ("clips", "recordings", "pieces", "train", "test"):
+    for name in ("clips", "recordings", "slices", "train", "test"):
         table.add_column(name, justify="right")
     for one in found:
         shared = "*" if one.shared else ""
         counts = (one.clips, one.recordings, one.slices, f"{one.train}{shared}", f"{one.test}{shared}")
         table.add_row(one_line(one.label), *map(str, counts))
     Console().print(table)
-    typer.echo("Pieces are usable slices of 1 to 5 s. Train and test count recordings.")
+    typer.echo("Slices are usable pieces of 1 to 5 s. Train and test count recordings.")
     for one in found:
         if one.shared:
             typer.echo(f"* {one_line(one.label)} is shared by train and test: {one.shared}")
-    _list("Clips without a piece", found, lambda one: one.left_out)
+    _list("Clips without a slice", found, lambda one: one.left_out)
     _list("Clips by licence", found, lambda one: one.licences)
+    for note in sounds.notes:
+        typer.echo(f"- {note}")
 
 
 def _list(title: str, found: Any, counts: Callable[[Any], Mapping[str, int]]) -> None:

@@ -85,6 +85,8 @@ def clips(stock: Stock) -> str:
             + (names(stock.unknown) or "none")
             + "."
         )
+    if stock.bank.notes:
+        parts.append(listed(stock.bank.notes))
     if stock.shared:
         parts.append(
             "Shared by rule, as their recordings could not be split:\n\n"
