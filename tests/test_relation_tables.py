@@ -24,6 +24,7 @@ from earwitness.report import (
     relation_figure,
     relation_tables,
     ritta_tables,
+    summary_files,
     terminal,
 )
 from earwitness.report import tables as plain_tables
@@ -132,13 +133,13 @@ def test_csv_has_every_number_in_full():
 
 
 def test_summary_json_has_the_parts_and_other_tasks_have_none():
-    data = strict(json.dumps(plain_tables.summary_json(ritta())))
+    data = strict(json.dumps(summary_files.summary_json(ritta())))
     part = data["rows"][0]["parts"]["Spatial_Distance"]["presence"]
     metric = ritta().rows[0].parts["Spatial_Distance"]["presence"]
     assert part == {"value": metric.value, "low": metric.low, "high": metric.high, "n": 2160}
     assert set(data["rows"][0]["parts"]) == {*MAIN, *RELATIONS}
     bare = replace(ritta(), rows=(replace(ritta().rows[0], parts={}),))
-    assert "parts" not in plain_tables.summary_json(bare)["rows"][0]
+    assert "parts" not in summary_files.summary_json(bare)["rows"][0]
 
 
 @pytest.mark.parametrize("interval", ["brackets", "subscript", "none"])

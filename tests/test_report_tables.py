@@ -19,13 +19,11 @@ from earwitness.report import protocol, tables, terminal
 from earwitness.report.cells import csv_rows, one_line, safe
 from earwitness.report.latex import latex
 from earwitness.report.replies import COLUMNS, write_replies
+from earwitness.report.summary_files import summary_csv, summary_json, write_json
 from earwitness.report.tables import (
     TableOptions,
     markdown,
     sentence,
-    summary_csv,
-    summary_json,
-    write_json,
 )
 from earwitness.tasks.edit_judged import measures as edits_by_judges
 from earwitness.tasks.rows import Comparison, Measures, Metric, MetricSpec, Summary, SystemRow

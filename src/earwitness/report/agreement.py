@@ -22,7 +22,7 @@ from typing import Any
 from earwitness.errors import UserError
 from earwitness.ledger import Ledger
 from earwitness.listeners.scripted import Scripted
-from earwitness.report import build, page, tables
+from earwitness.report import build, page, summary_files, tables
 from earwitness.report.cells import one_line
 from earwitness.report.files import whole, write_text
 from earwitness.stats.agreement import Alpha, Level, Ranks, Same, alpha, ranks, same
@@ -169,9 +169,9 @@ def write(folder: Path, runs: Mapping[str, Path], options: build.Options | None 
         raise UserError(f"{folder} holds runs of different tasks: {' and '.join(tasks)}.")
     found = of_runs(heard, options)
     with whole(folder / "summary.json") as part:
-        tables.write_json(part, {"task": tasks[0], "runs": [_run_json(folder, one) for one in heard]})
+        summary_files.write_json(part, {"task": tasks[0], "runs": [_run_json(folder, one) for one in heard]})
     with whole(folder / "agreement.json") as part:
-        tables.write_json(part, asdict(found))
+        summary_files.write_json(part, asdict(found))
     write_text(folder / "agreement.md", _markdown(heard, found))
     page.write_overview(
         folder,
@@ -328,7 +328,7 @@ def _by_system(summary: Summary) -> dict[str, float | None]:
 
 
 def _run_json(folder: Path, one: _Heard) -> dict[str, Any]:
-    data = tables.summary_json(one.summary)
+    data = summary_files.summary_json(one.summary)
     return {"folder": one.folder.relative_to(folder).as_posix(), **data, "listener": one.name}
 
 

@@ -18,6 +18,7 @@ from earwitness.report import (
     relation_tables,
     replies,
     ritta_tables,
+    summary_files,
     tables,
 )
 from earwitness.report.files import whole, write_text
@@ -190,8 +191,8 @@ def write(folder: Path, run: Run, options: Options, progress: Progress | None = 
     summary = summary_of(run, _noting(run.rows(), extra), options)
     facts = _facts(run, options, summary.listener if run.hearer.detector else run.hearer.name)
     with whole(folder / "summary.json") as part:
-        tables.write_json(part, tables.summary_json(summary))
-    write_text(folder / "summary.csv", tables.summary_csv(summary))
+        summary_files.write_json(part, summary_files.summary_json(summary))
+    write_text(folder / "summary.csv", summary_files.summary_csv(summary))
     (folder / "tables").mkdir(exist_ok=True)
     table = folder / "tables" / summary.task
     write_text(table.with_suffix(".md"), tables.markdown(summary, options.table))
@@ -201,7 +202,7 @@ def write(folder: Path, run: Run, options: Options, progress: Progress | None = 
     figures.write_figures(summary, folder / "figures", options.table.names)
     write_text(folder / "protocol.md", protocol.paragraph(summary, facts))
     with whole(folder / "run.json") as part:
-        tables.write_json(part, {**run.meta, **run.used})
+        summary_files.write_json(part, {**run.meta, **run.used})
     write_items(folder / "items.csv", run.rows(), summary.specs, list(extra))
     replies.write_replies(folder / "replies.csv", run.replies(), replies.fields(run.task, run.hearer))
     if run.task.name == label.TASK.name:

@@ -20,7 +20,7 @@ from typing import Any
 from earwitness.errors import InputFaults, UserError
 from earwitness.ledger import Ledger
 from earwitness.listeners.base import REASONS
-from earwitness.report import agreement, build, card, hiding, licences, replies, tables
+from earwitness.report import agreement, build, card, hiding, licences, replies, summary_files, tables
 from earwitness.report.cells import csv_rows, safe
 from earwitness.report.encode import FORMATS
 from earwitness.report.files import appearing, new_folder
@@ -317,7 +317,7 @@ class _Packer:
         systems = {alias: name for name, alias in sorted(self.aliases.items(), key=lambda pair: pair[1])}
         if path.exists() and json.loads(path.read_text(encoding="utf-8")).get("systems") != systems:
             raise UserError(f"{path} is the key of another bundle.", "Move it away, or name another folder.")
-        tables.write_json(path, {"systems": systems, "originals": originals})
+        summary_files.write_json(path, {"systems": systems, "originals": originals})
         return path
 
 

@@ -1,28 +1,25 @@
-"""The summary as JSON, CSV and markdown (LaTeX: report.latex).
+"""The summary as tables for reading: how numbers are written, and markdown (LaTeX: report.latex; in full:
+report.summary_files).
 
 Conventions
 -----------
-JSON and CSV keep systems in the run's order and numbers in full; a number that does not exist is null
-or an empty cell. Tables for reading rank systems by the key metric, best first, unscored last, and after
-all of them the baselines in the task's own order; they write ``--`` for what does not exist. A system with
-less than 95 % of its applicable items scored is marked with a dagger, a value that rests on part of the
-scored items with their number. The best value of a column is bold, with all that are written alike; a column
-in which every system has the same value has no best, and a baseline never is. Where a task names a ceiling,
-its baselines are called ceilings (what can be reached) and floors (what comes of no work), and its numbers
-are broken down by stratum too (report.relation_tables).
+Systems are ranked by the key metric, best first, unscored last, and after all of them come the baselines in
+the task's own order; ``--`` stands for what does not exist. A system with less than 95 % of its applicable
+items scored is marked with a dagger, a value that rests on part of the scored items with their number. The
+best value of a column is bold, with all that are written alike; a column in which every system has the same
+value has no best, and a baseline never is. Where a task names a ceiling, its baselines are called ceilings
+(what can be reached) and floors (what comes of no work), and its numbers are broken down by stratum too
+(report.relation_tables).
 """
 
 import difflib
-import io
-import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from earwitness.errors import UserError
-from earwitness.report.cells import csv_rows, one_line, safe
+from earwitness.report.cells import one_line
 from earwitness.tasks.rows import (
     LOW_COVERAGE,
     Comparison,
@@ -37,7 +34,7 @@ LOW_COVERAGE_NOTE = "Fewer than 95 % of the applicable items were scored."
 PART_NOTE = "(n=...): this value rests on so many of the scored items; it is not defined for the others."
 NONE = "--"
 
-_COUNTS = {"n": "n", "not_applicable": "n.a.", "unheard": "Unheard", "scored": "Scored"}
+COUNTS = {"n": "n", "not_applicable": "n.a.", "unheard": "Unheard", "scored": "Scored"}
 _COVERAGE = MetricSpec("coverage", "Coverage", "scored / (n - not applicable)", better=0)
 
 
@@ -198,92 +195,6 @@ def sentence(comparison: Comparison, spec: MetricSpec, names: Mapping[str, str] 
     return f"No winner between {first} and {second}: difference {tail}{note}."
 
 
-def summary_json(summary: Summary) -> dict[str, Any]:
-    """The summary as plain data, in the shape that ``summary.json`` promises.
-
-    A metric without a value has null in all its fields; the notes say why.
-    """
-    return {
-        "task": summary.task,
-        "listener": summary.listener,
-        "key_metric": summary.key_metric,
-        "rows": [_row_json(row) for row in summary.rows],
-        "comparisons": [asdict(comparison) for comparison in summary.comparisons],
-        "notes": [*summary.notes, *_unscored_notes(summary)],
-    }
-
-
-def _row_json(row: SystemRow) -> dict[str, Any]:
-    fixed = {
-        "system": row.system,
-        "baseline": row.baseline,
-        "n": row.n,
-        "not_applicable": row.not_applicable,
-        "unheard": row.unheard,
-        "scored": row.scored,
-        "coverage": row.coverage,
-        "errors": dict(row.errors),
-        "unheard_reasons": dict(row.unheard_reasons),
-        "metric_n": {name: metric.n for name, metric in row.metrics.items()},
-    }
-    metrics = {
-        name: {part: getattr(metric, part) for part in ("value", "low", "high", "worst", "best")}
-        for name, metric in row.metrics.items()
-    }
-    return fixed | metrics | ({"parts": _parts_json(row)} if row.parts else {})
-
-
-def _parts_json(row: SystemRow) -> dict[str, Any]:
-    """Every metric by stratum and by group of strata."""
-    return {
-        part: {
-            name: {key: getattr(metric, key) for key in ("value", "low", "high", "n")}
-            for name, metric in metrics.items()
-        }
-        for part, metrics in row.parts.items()
-    }
-
-
-def _unscored_notes(summary: Summary) -> list[str]:
-    """Why a system that has scored items still lacks a metric; one without any is the task's to explain."""
-    notes = []
-    for spec in summary.specs:
-        lacking = [r.system for r in summary.rows if r.scored and r.metrics[spec.name].value is None]
-        if lacking:
-            notes.append(f"{spec.name} is unscored for {', '.join(lacking)}: no scored item defines it.")
-    return notes
-
-
-def write_json(path: Path, data: Any) -> None:
-    """Write strict JSON as UTF-8.
-
-    Raises:
-        ValueError: If a number is not finite.
-    """
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, indent=2)
-    path.write_text(text + "\n", encoding="utf-8", newline="\n")
-
-
-def summary_csv(summary: Summary) -> str:
-    """One row a system: counts, every metric with its bounds, errors by kind, unheard by reason."""
-    kinds = sorted({kind for row in summary.rows for kind in row.errors})
-    reasons = sorted({reason for row in summary.rows for reason in row.unheard_reasons})
-    parts = {"": "value", "_low": "low", "_high": "high", "_worst": "worst", "_best": "best", "_n": "n"}
-    head = ["system", *_COUNTS, "coverage"]
-    head += [spec.name + suffix for spec in summary.specs for suffix in parts]
-    head += [f"error_{kind}" for kind in kinds] + [f"unheard_{reason}" for reason in reasons]
-    text = io.StringIO()
-    write = csv_rows(text)
-    write(head)
-    for row in summary.rows:
-        cells: list[Any] = [safe(row.system), *(getattr(row, name) for name in _COUNTS), row.coverage]
-        cells += [getattr(row.metrics[spec.name], part) for spec in summary.specs for part in parts.values()]
-        cells += [row.errors.get(kind, 0) for kind in kinds]
-        cells += [row.unheard_reasons.get(reason, 0) for reason in reasons]
-        write(cells)
-    return text.getvalue()
-
-
 def check(options: TableOptions, specs: Sequence[MetricSpec], systems: Sequence[str]) -> None:
     """Make sure that a table can be made, before anything is heard for it.
 
@@ -304,7 +215,7 @@ def named(options: TableOptions, specs: Sequence[MetricSpec]) -> TableOptions:
     """
     if options.columns is None:
         return options
-    names = {spec.name: spec.title for spec in (*specs, _COVERAGE)} | _COUNTS
+    names = {spec.name: spec.title for spec in (*specs, _COVERAGE)} | COUNTS
     by_title = {title.casefold(): name for name, title in reversed(names.items())}
     columns = [name if name in names else by_title.get(name.casefold(), name) for name in options.columns]
     _check("column", columns, list(names))
@@ -323,7 +234,7 @@ def grid(summary: Summary, options: TableOptions) -> Grid:
     columns = summary.measures.columns if options.columns is None else options.columns
     rows = ranked(summary)
     shown = [
-        _count_column(rows, name) if name in _COUNTS else _metric_column(rows, specs[name], options)
+        _count_column(rows, name) if name in COUNTS else _metric_column(rows, specs[name], options)
         for name in columns
     ]
     return Grid(
@@ -343,7 +254,7 @@ def _check(what: str, given: Sequence[str] | Mapping[str, str], known: Sequence[
 
 
 def _count_column(rows: Sequence[SystemRow], name: str) -> tuple[str, list[Cell]]:
-    return _COUNTS[name], [Cell(str(getattr(row, name))) for row in rows]
+    return COUNTS[name], [Cell(str(getattr(row, name))) for row in rows]
 
 
 def _metric_column(
