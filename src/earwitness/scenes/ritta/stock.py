@@ -1,7 +1,6 @@
 """What one side of a bank has to offer for these scenes: its classes, their slices, and what is missing."""
 
 import hashlib
-import math
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +21,7 @@ from earwitness.scenes.ritta.staging import (
     Stage,
     fits_twice,
 )
-from earwitness.scenes.scene import Placed
+from earwitness.scenes.scene import Placed, check_settings
 from earwitness.scenes.slices import Slice, Slices
 
 AMBIENCE_DB = -50.0
@@ -32,6 +31,8 @@ LEAVE_OUT = "--leave-out-missing"
 SHORTEST_S, LONGEST_S = 1.0, 5.0
 """Bounds of a slice, RiTTA's."""
 LOWEST_HZ = 8_000
+SOFTEST_DB = -120.0
+"""An ambience below it would be lost in 16 bits many times over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +129,7 @@ def stock(
         raise UserError(f"The measure must be one of {', '.join(levels.MEASURES)}, not {measure!r}.")
     if rate_hz < LOWEST_HZ:
         raise UserError(f"The rate must be at least {LOWEST_HZ:,} Hz, not {rate_hz}.")
-    if not math.isfinite(duration_s):
-        raise UserError(f"The scenes must last some seconds, not {duration_s}.")
+    check_settings(rate_hz=rate_hz, duration_s=duration_s, seed=0)  # before anything is cut
     limit_s = (duration_s - SPATIAL_GAP_S) / 2
     if limit_s < SHORTEST_S:
         raise UserError(
@@ -229,8 +229,8 @@ def stage(stock: Stock, *, ambience: Path | None, ambience_db: float) -> Stage:
     Raises:
         UserError: If the ambience is no bank of clips that can be heard.
     """
-    if not math.isfinite(ambience_db):
-        raise UserError(f"The level of an ambience must be a number of dB, not {ambience_db}.")
+    if not SOFTEST_DB <= ambience_db <= 0:
+        raise UserError(f"The level of an ambience must lie in {SOFTEST_DB:g} to 0 dB, not {ambience_db:g}.")
     under: tuple[Placed, ...] = ()
     bank = stock.bank
     if ambience is not None:
