@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -15,11 +16,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from earwitness import runner
 from earwitness.errors import UserError
 from earwitness.ledger import Ledger
 from earwitness.listeners import open_listener
 from earwitness.listeners.base import Call, Hearing, Unheard
 from earwitness.manifest import AUDIO, SOURCE, Item
+from earwitness.questions import QUESTIONS
 from earwitness.runner import Ask, Counts
 from running import DOG, Ear, ThreadedEar, hear, item, outcomes, stored
 from sounds import events_reply, noise, script
@@ -490,3 +493,25 @@ def test_a_run_killed_midway_goes_on_where_it_stopped(tmp_path: Path) -> None:
         assert db.execute("SELECT count(*) FROM item_hearings").fetchone() == (n,)
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert hear(tmp_path / "run", clips, Ear()) == Counts()
+
+
+def test_what_a_thread_draws_while_another_meets_the_end_is_not_lost() -> None:
+    drawing, ended = threading.Event(), threading.Event()
+    drawn: list[object] = []
+    call = Call("key", (), QUESTIONS["events"])
+
+    def draw() -> Call | None:
+        if not drawing.is_set():
+            drawing.set()
+            ended.wait(0.2)  # meanwhile the other thread asks too
+            return call
+        ended.set()
+        return None
+
+    source = runner._Drawn(draw)
+    first = threading.Thread(target=lambda: drawn.extend(source))
+    first.start()
+    drawing.wait()
+    assert list(source) == []
+    first.join()
+    assert drawn == [call]

@@ -310,6 +310,25 @@ class _Waiting:
     cost: float
 
 
+class _Drawn:
+    """What is drawn until there is None, for threads to share. ``iter(draw, None)`` would lose what one of
+    them is drawing while another meets the end."""
+
+    def __init__(self, draw: Callable[[], Call | None]) -> None:
+        self.draw, self.ended, self.turn = draw, False, threading.Lock()
+
+    def __iter__(self) -> Iterator[Call]:
+        return self
+
+    def __next__(self) -> Call:
+        with self.turn:
+            call = None if self.ended else self.draw()
+            self.ended = call is None
+            if call is None:
+                raise StopIteration
+            return call
+
+
 def _answers(listener: Listener, draw: Callable[[], Call | None]) -> Iterator[tuple[str, Hearing | Unheard]]:
     """The listener's answers to what is drawn, until there is None to draw. If it breaks, the calls in
     flight are asked one by one, so that only the call that breaks it is lost, and the rest go on."""
@@ -334,7 +353,7 @@ def _answers(listener: Listener, draw: Callable[[], Call | None]) -> Iterator[tu
     while not finished:
         before = drawn
         try:
-            for key, answer in listener.hear(iter(feed, None)):
+            for key, answer in listener.hear(_Drawn(feed)):
                 del in_flight[key]
                 yield key, answer
         except UserError:
