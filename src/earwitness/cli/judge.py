@@ -101,8 +101,8 @@ def _judge(task: str, given: Mapping[str, Any]) -> None:
 
 def hear(asked: "Request", given: Mapping[str, Any]) -> None:
     """Estimate or run what is asked, and print what came of it."""
-    from earwitness import api
-    from earwitness.report import clips, files
+    from earwitness import api, files
+    from earwitness.report import clips
 
     out: Path = given["out"]
     names = asked.options.table.names

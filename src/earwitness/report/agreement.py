@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from earwitness.errors import UserError
+from earwitness.files import whole, write_text
 from earwitness.ledger import Ledger
 from earwitness.listeners.scripted import Scripted
 from earwitness.report import build, page, summary_files, tables
 from earwitness.report.cells import one_line
-from earwitness.report.files import whole, write_text
 from earwitness.stats.agreement import Alpha, Level, Ranks, Same, alpha, ranks, same
 from earwitness.tasks.rows import SCORED, ItemRow, MetricSpec, Summary
 

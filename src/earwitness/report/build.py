@@ -8,6 +8,7 @@ from typing import Any
 
 from earwitness import tasks
 from earwitness.errors import UserError
+from earwitness.files import whole, write_text
 from earwitness.ledger import Ledger
 from earwitness.report import (
     figures,
@@ -21,7 +22,6 @@ from earwitness.report import (
     summary_files,
     tables,
 )
-from earwitness.report.files import whole, write_text
 from earwitness.report.items_csv import extra_columns, write_items
 from earwitness.runner import COST
 from earwitness.scores.ritta_rules import CHOICES, PAPER, RELEASED, rules

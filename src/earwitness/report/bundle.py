@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from earwitness.errors import InputFaults, UserError
+from earwitness.files import appearing, new_folder
 from earwitness.ledger import Ledger
 from earwitness.listeners.base import REASONS
 from earwitness.report import agreement, build, card, hiding, licences, replies, summary_files, tables
 from earwitness.report.cells import csv_rows, safe
 from earwitness.report.encode import FORMATS
-from earwitness.report.files import appearing, new_folder
 from earwitness.report.packing import Packed, Sounds, write_packed
 from earwitness.tasks import label
 from earwitness.tasks.ritta_wanted import wanted

@@ -14,9 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from earwitness.errors import InputFaults, UserError
+from earwitness.files import appearing, write_text
 from earwitness.report import labels
 from earwitness.report.build import of_ledger, open_run
-from earwitness.report.files import appearing, write_text
 from earwitness.tasks import label
 from earwitness.tasks.rows import SCORED, ItemRow
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from earwitness.errors import UserError
+from earwitness.files import whole, write_text
 from earwitness.report import agreement, build
 from earwitness.report.cells import csv_rows, one_line, safe
 from earwitness.report.differences import ALIKE, Difference, Judged, Key, Scored, by_system
-from earwitness.report.files import whole, write_text
 from earwitness.report.summary_files import write_json
 from earwitness.report.tables import NONE, markdown_text, number, p_text
 from earwitness.tasks.rows import NOT_APPLICABLE, SCORED, ItemRow, MetricSpec

@@ -15,8 +15,8 @@ import matplotlib
 from matplotlib import font_manager
 from matplotlib.figure import Figure
 
+from earwitness.files import whole
 from earwitness.report.cells import one_line
-from earwitness.report.files import whole
 
 log = logging.getLogger(__name__)
 

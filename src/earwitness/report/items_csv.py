@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from earwitness.files import whole
 from earwitness.report.cells import csv_rows, safe
-from earwitness.report.files import whole
 from earwitness.tasks.rows import ItemRow, MetricSpec
 
 HEAD = ("system", "sample_id", "status", "reason", "verdict", "error_kind", "detail", "caption",

@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from earwitness.events import Event, EventTable, to_json, write_audacity, write_dcase
+from earwitness.files import whole, write_text
 from earwitness.report.cells import csv_rows, one_line, safe
-from earwitness.report.files import whole, write_text
 from earwitness.tasks import label
 from earwitness.tasks.rows import SCORED, ItemRow
 from earwitness.tasks.task import Hearer

@@ -25,8 +25,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from earwitness import audio
 from earwitness.errors import UnusableAudio
+from earwitness.files import whole
 from earwitness.report import spectrogram, tables
-from earwitness.report.files import whole
 from earwitness.report.page_view import metric_view, percent, run_data, view
 from earwitness.tasks.rows import SCORED, ItemRow, Metric, MetricSpec, Source, Summary, SystemRow
 

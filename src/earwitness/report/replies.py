@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from earwitness.files import whole
 from earwitness.ledger import Ledger
 from earwitness.report.cells import csv_rows, safe
-from earwitness.report.files import whole
 from earwitness.tasks.task import NOT_HEARD_YET, Hearer, Task
 
 COLUMNS = (

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from scipy import fft, sparse
 
-from earwitness.report.files import whole
+from earwitness.files import whole
 
 WIDTH, HEIGHT = 800, 128
 RATE_HZ = 16_000

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from earwitness import audio
 from earwitness.errors import UserError
+from earwitness.files import whole, write_text
 from earwitness.scenes import card, making, scene
 from earwitness.scenes.bank import Bank
 from earwitness.scenes.card import Used
@@ -113,10 +114,10 @@ def write(
                 if progress:
                     progress(done, len(keys))
         used = card.used_clips(uses, bank)
-        with appearing(folder / "licences.csv") as path:
+        with whole(folder / "licences.csv") as path:
             card.write_licences(path, used)
         facts = card.Made(recipe.settings, len(keys), stems, command, used)
-        _write_text(folder / "README.md", card.text(recipe.card, facts))
+        write_text(folder / "README.md", card.text(recipe.card, facts))
     return Written(folder, made, len(keys) - made)
 
 
@@ -146,7 +147,7 @@ def write_prompts_only(
             for row in listed:
                 add({**row, "file_name": "", HASH: ""})
         made = card.Made(settings, len(listed), stems=False, command=command, used=None)
-        _write_text(folder / "README.md", card.text(about, made))
+        write_text(folder / "README.md", card.text(about, made))
     return Written(folder, len(listed), 0)
 
 
@@ -184,18 +185,6 @@ def refuse_within(bank: Bank, path: Path) -> None:
     for place in {_place(source.path, source.name) for source in sources if source.path is not None}:
         if target.is_relative_to(place.resolve()):
             raise UserError(f"{path} lies within the bank, {place}.", "Name a place outside the bank.")
-
-
-@contextmanager
-def appearing(path: Path) -> Iterator[Path]:
-    """A path to write to; it becomes ``path`` if the block ends without fault, else nothing is left."""
-    part = path.with_name(path.name + ".part")
-    try:
-        yield part
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,18 +259,20 @@ class _Maker:
         for role, one in _in_turn(scenes):
             if self.stems:
                 rendered = render(one, self.bank)
+                samples = rendered.mix
                 for path, stem in zip(stem_paths(self.folder, role, one), rendered.stems, strict=True):
                     write_sound(path, stem, one.rate_hz)
-            samples = rendered.mix if self.stems else mix(one, self.bank)
+            else:
+                samples = mix(one, self.bank)
             write_sound(mix_path(self.folder, role, one.scene_id), samples, one.rate_hz)
             path = scene_path(self.folder, role, one.scene_id)
             path.parent.mkdir(parents=True, exist_ok=True)
-            with appearing(path) as part:
+            with whole(path) as part:
                 scene.write(part, one)
             pcm_hash = audio.pcm_hash(samples[np.newaxis], one.rate_hz)
         stated = checksums_path(self.folder, scenes[MIX].scene_id)
         stated.parent.mkdir(exist_ok=True)
-        with appearing(stated) as part:
+        with whole(stated) as part:
             part.write_bytes(self._checksums(self._sounds(scenes)))
         return pcm_hash
 
@@ -289,7 +280,7 @@ class _Maker:
 def write_sound(path: Path, samples: NDArray[np.float32], rate_hz: int) -> None:
     """Write mono samples (n,) as a 16-bit wav file, whole, with the folders that lead to it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with appearing(path) as part:
+    with whole(path) as part:
         audio.write_wav(part, samples[np.newaxis], rate_hz)
 
 
@@ -360,8 +351,8 @@ def _tables(folder: Path, columns: Sequence[str]) -> Iterator[Callable[[Mapping[
     """A function that adds a row to the metadata and the prompts."""
     names = list(dict.fromkeys((*HEAD, *columns, HASH)))
     with (
-        appearing(folder / METADATA) as rows_path,
-        appearing(folder / PROMPTS) as prompts_path,
+        whole(folder / METADATA) as rows_path,
+        whole(folder / PROMPTS) as prompts_path,
         rows_path.open("w", encoding="utf-8", newline="") as rows,
         prompts_path.open("w", encoding="utf-8", newline="") as prompts,
     ):
@@ -375,8 +366,3 @@ def _tables(folder: Path, columns: Sequence[str]) -> Iterator[Callable[[Mapping[
             asked.writerow((row["prompt_id"], row["prompt"]))
 
         yield add
-
-
-def _write_text(path: Path, text: str) -> None:
-    with appearing(path) as part:
-        part.write_text(text, encoding="utf-8")

@@ -86,14 +86,14 @@ class EditPairs:
             "family": "edit",
             "kinds": list(self.kinds),
             **self.material.settings,
-            "duration_s": self.samples / self._rate_hz,
+            "duration_s": self.samples / self.material.rate_hz,
             "gap_s": GAP_S,
         }
 
     @property
     def card(self) -> str:
         notes = "".join(f"\n- {note}" for note in self.material.notes)
-        kinds, rate = ", ".join(self.kinds), self._rate_hz
+        kinds, rate = ", ".join(self.kinds), self.material.rate_hz
         return f"""# Edit pairs of sounds
 
 {self.pairs:,} edits ({kinds}) of scenes made of {len(self.material.classes)} classes of sound. Each clip
@@ -115,7 +115,7 @@ and list its clips as `edited_audio` under its own `system`.
         rng = generator(self.material.settings["seed"], key)
         names, pieces, edited, other = self._sounds(rng, replaced=kind == "replace")
         loud = [level(rng) for _ in pieces]
-        gap = round(GAP_S * self._rate_hz)
+        gap = round(GAP_S * self.material.rate_hz)
         onsets = placing.apart(rng, [piece.length for piece in pieces], self.samples, gap)
         sounds = [
             placing.placed(name, piece, onset, db - piece.level_db)
@@ -162,7 +162,7 @@ and list its clips as `edited_audio` under its own `system`.
         return Scene(
             scene_id=key,
             family="edit",
-            rate_hz=self._rate_hz,
+            rate_hz=self.material.rate_hz,
             samples=self.samples,
             level=self.material.settings["measure"],
             gain_db=0.0,
@@ -202,15 +202,11 @@ and list its clips as `edited_audio` under its own `system`.
         length = min(one.length, other.length)
         measure = self.material.settings["measure"]
         try:
-            cut = tuple(shortened(piece, length, self._rate_hz, measure) for piece in (one, other))
+            cut = tuple(shortened(piece, length, self.material.rate_hz, measure) for piece in (one, other))
         except ValueError:  # the part has no level
             return None
         quieter = max(whole.level_db - part.level_db for whole, part in zip((one, other), cut, strict=True))
         return (cut[0], cut[1]) if quieter <= QUIETER_DB else None
-
-    @property
-    def _rate_hz(self) -> int:
-        return int(self.material.settings["rate_hz"])
 
 
 def recipe(

@@ -8,6 +8,7 @@ from typing import Any
 
 from earwitness import __version__, audio
 from earwitness.errors import InputFaults, UserError
+from earwitness.files import write_text
 
 NAME, LOCK = "make.json", "make.lock"
 _PACKAGES = ("numpy", "scipy", "soxr", "pyloudnorm")
@@ -63,9 +64,7 @@ def begin(folder: Path, settings: Mapping[str, Any], prompts: int) -> None:
                 faults,
                 "Give the settings as they were (there may be more prompts), or name another folder.",
             )
-    part = path.with_name(f"{NAME}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+    write_text(path, text)
 
 
 def _read(path: Path) -> dict[str, Any]:

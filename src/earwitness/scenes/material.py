@@ -57,6 +57,10 @@ class Material:
     notes: tuple[str, ...]
     settings: Mapping[str, Any]
 
+    @property
+    def rate_hz(self) -> int:
+        return int(self.settings["rate_hz"])
+
 
 def gather(
     bank: Bank,

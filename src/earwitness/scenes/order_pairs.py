@@ -52,13 +52,13 @@ class OrderPairs:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        seconds = self.samples / self._rate_hz
+        seconds = self.samples / self.material.rate_hz
         return {"family": "order", **self.material.settings, "duration_s": seconds, "gap_s": GAP_S}
 
     @property
     def card(self) -> str:
         notes = "".join(f"\n- {note}" for note in self.material.notes)
-        pairs, rate = len({prompt.pair_id for prompt, _, _ in self.asked.values()}), self._rate_hz
+        pairs, rate = len({prompt.pair_id for prompt, _, _ in self.asked.values()}), self.material.rate_hz
         levels = f"{LEVELS_DB[0]:g} to {LEVELS_DB[1]:g} {self._unit}"
         return f"""# Ordered pairs of sounds
 
@@ -78,9 +78,9 @@ well the listener hears order; `--prompts DATA/prompts.csv --outputs NAME=FOLDER
         prompt, first, second = self.asked[key]
         rng = generator(self.material.settings["seed"], prompt.pair_id)
         names = sorted((first, second))  # the same draws for both directions
-        gap = round(GAP_S * self._rate_hz)
+        gap = round(GAP_S * self.material.rate_hz)
         pools = [self.material.slices[name] for name in names]
-        pieces = placing.fitting(rng, pools, self.samples, gap, self._rate_hz)
+        pieces = placing.fitting(rng, pools, self.samples, gap, self.material.rate_hz)
         gains = [level(rng) - piece.level_db for piece in pieces]
         lengths = [piece.length for piece in pieces]
         forward = placing.apart(rng, lengths, self.samples, gap)
@@ -89,7 +89,7 @@ well the listener hears order; `--prompts DATA/prompts.csv --outputs NAME=FOLDER
         one = Scene(
             scene_id=key,
             family="order",
-            rate_hz=self._rate_hz,
+            rate_hz=self.material.rate_hz,
             samples=self.samples,
             level=self.material.settings["measure"],
             gain_db=0.0,
@@ -111,10 +111,6 @@ well the listener hears order; `--prompts DATA/prompts.csv --outputs NAME=FOLDER
             "second": prompt.second,
             "pair_id": prompt.pair_id,
         }
-
-    @property
-    def _rate_hz(self) -> int:
-        return int(self.material.settings["rate_hz"])
 
     @property
     def _unit(self) -> str:

@@ -8,6 +8,7 @@ are named, and sounds that must not. Labels are names of sound classes; what a l
 settled before (see the tasks). Metres are those the prompt states.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -73,6 +74,15 @@ class Expected:
         """The distinct sounds that the prompt names, in the order of their roles."""
         named = (label for one in self.alternatives for label in (*one.present, *one.absent))
         return tuple(dict.fromkeys(named))
+
+    @property
+    def level_difference_db(self) -> float | None:
+        """Level of the first sound less that of the second, 20 lg of the ratio of the distances; None without
+        distances."""
+        if self.distances_m is None:
+            return None
+        first, second = self.distances_m
+        return 20 * math.log10(second / first)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; the inverse of :func:`from_json`."""

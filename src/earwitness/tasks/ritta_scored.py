@@ -7,7 +7,6 @@ is ``<metric>@<threshold>``. Relation and MSR have none if they could not be mea
 the mean over the others would be another number. Verdict and kind of error are those at the lowest threshold.
 """
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -114,11 +113,11 @@ def _values(expected: Expected, judged: Sequence[Judged], hearing: Hearing, rule
     difference = _mean(one.level_difference_db for one in judged)
     values["level_difference_db"] = difference
     values["level_error_db"] = values["unmeasured"] = values["vacuous"] = None
-    if expected.distances_m is not None:
+    wanted_db = expected.level_difference_db
+    if wanted_db is not None:
         values["unmeasured"] = float(values["relation"] is None)
         if difference is not None:
-            first_m, second_m = expected.distances_m
-            values["level_error_db"] = abs(difference - 20 * math.log10(second_m / first_m))
+            values["level_error_db"] = abs(difference - wanted_db)
     if expected.relation == "not":
         values["vacuous"] = float(judged[0].relation == 1.0 and hearing.nothing)
     return values

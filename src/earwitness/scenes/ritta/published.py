@@ -19,7 +19,6 @@ both say "together" ("A and B together"): there the label decides. Prompts that 
 
 import hashlib
 import json
-import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -382,25 +381,19 @@ def _distances(published: Published) -> str:
     ]
     if not differ:
         return ""
-    near = Counter(one.relation for one in differ if _apart_db(one) < _EASY_DB)
+    near = Counter(one.relation for one in differ if abs(one.level_difference_db or 0.0) < _EASY_DB)
     told = ", ".join(f"{near[name]:,} `{name}`" for name in ("closefirst", "farfirst"))
     parts = [
         f"The level must differ by {BOUNDARY_DB:g} dB or more for a sound to count as nearer. In "
         f"{near.total():,} of the {len(differ):,} prompts of two distances these are less than "
         f"{_EASY_DB:g} dB apart (20 lg of their ratio), near that boundary: {told}."
     ]
-    far = {one.distances_m for one in differ if one.relation == "farfirst" and one.distances_m is not None}
-    if len(far) == 1:
-        ((first, second),) = far
-        apart = 20 * math.log10(first / second)
+    far = [one for one in differ if one.relation == "farfirst"]
+    if len({one.distances_m for one in far}) == 1:
+        first, second = far[0].distances_m or (1.0, 1.0)
+        apart = abs(far[0].level_difference_db or 0.0)
         parts.append(
             f"All `farfirst` prompts have {first:g} and {second:g} m, {apart:.1f} dB apart: their scores "
             f"hang on {apart - BOUNDARY_DB:.1f} dB."
         )
     return " ".join(parts)
-
-
-def _apart_db(expected: Expected) -> float:
-    """By how much the level of one sound differs at the two distances of a prompt."""
-    first, second = expected.distances_m or (1.0, 1.0)
-    return abs(20 * math.log10(first / second))

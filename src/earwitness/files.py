@@ -12,10 +12,15 @@ from earwitness.errors import UserError
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """A path beside ``path`` to write to; it takes the place of ``path`` if the block ends without fault."""
+    """A path beside ``path`` to write to; it takes the place of ``path`` if the block ends without fault, and
+    is gone otherwise."""
     unfinished = path.with_name(path.name + ".part")
-    yield unfinished
-    os.replace(unfinished, path)
+    try:
+        yield unfinished
+        os.replace(unfinished, path)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
 
 
 def write_text(path: Path, text: str) -> None:
