@@ -39,7 +39,7 @@ from earwitness.scenes.card import Used
 from earwitness.scenes.recipe import MIX, Recipe
 from earwitness.scenes.render import mix, render
 from earwitness.scenes.scene import Scene
-from earwitness.scenes.workers import parts
+from earwitness.workers import parts
 
 HEAD = ("file_name", "prompt_id", "prompt")
 """Columns that every data set begins with."""

@@ -1,4 +1,4 @@
-"""Work on the keys of a data set, in this process or spread over several."""
+"""Work on many keys or calls, in this process, in several, or on a Ray cluster."""
 
 import os
 import signal

@@ -1,0 +1,1 @@
+"""Embedding models: one file each, found by name, imported only when asked for."""

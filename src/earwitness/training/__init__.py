@@ -1,0 +1,1 @@
+"""Detectors trained on frozen features, on mixtures whose truth is known."""
