@@ -1,8 +1,8 @@
 """The summary as tables for a terminal. Only the command line prints them."""
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from earwitness.report import relation_tables
 from earwitness.report.cells import one_line
@@ -21,6 +21,7 @@ from earwitness.report.tables import (
     shown_name,
     signs,
 )
+from earwitness.report.terminal_table import Lines, table
 from earwitness.tasks.rows import Comparison, MetricSpec, Summary, SystemRow
 
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ _KINDS_WIDTH = 46  # columns of 80 for kinds of error
 _NARROW = 5  # columns that a system then has at least
 
 Names = Mapping[str, str]
-Lines = str | Sequence[str]
-"""A cell: one line, or several."""
 
 
 def tables(summary: Summary, names: Names | None = None) -> list["Table"]:
@@ -81,7 +80,7 @@ def _systems(summary: Summary, names: Names) -> "Table":
     caption += [f"† {LOW_COVERAGE_NOTE}"] if any(map(low_coverage, rows)) else []
     caption += [f"{mark.sign} {mark.meaning}" for mark in summary.marks]
     caption += [PART_NOTE] if parts else []
-    return _table(f"{summary.task}: {summary.listener}", heads, cells, " ".join(caption))
+    return table(f"{summary.task}: {summary.listener}", heads, cells, " ".join(caption))
 
 
 def _measures(summary: Summary, names: Names) -> list["Table"]:
@@ -103,7 +102,7 @@ def _measures(summary: Summary, names: Names) -> list["Table"]:
         heads = [
             textwrap.wrap(_head(spec), max(width, 8)) for spec, width in zip(abreast, widths, strict=True)
         ]
-        found.append(_table("", ["System", *heads], cells))
+        found.append(table("", ["System", *heads], cells))
     return found
 
 
@@ -134,7 +133,7 @@ def _verdicts(summary: Summary, shares: Sequence[MetricSpec], names: Names) -> "
         for row in ranked(summary)
     ]
     heads = ["System", *(spec.title for spec in shares), "of scored"]
-    return _table("Shares of verdicts", heads, cells, "Their intervals are in summary.json.")
+    return table("Shares of verdicts", heads, cells, "Their intervals are in summary.json.")
 
 
 def _value(row: SystemRow, spec: MetricSpec) -> list[str]:
@@ -199,7 +198,7 @@ def _relation(
             bounded = intervals and cell.low and not sheet.systems[index].baseline
             shown.append([cell.text, f"{cell.low}-{cell.high}"] if bounded else cell.text)
         lines.append(shown)
-    return _table(["", f"{_head(sheet.spec)} by relation"], heads, lines, caption, dense=True)
+    return table(["", f"{_head(sheet.spec)} by relation"], heads, lines, caption, dense=True)
 
 
 def _errors(summary: Summary, names: Names) -> list["Table"]:
@@ -217,7 +216,7 @@ def _errors(summary: Summary, names: Names) -> list["Table"]:
             ]
             for row in ranked(summary)
         ]
-        found.append(_table("" if line else "Kinds of error", ["System", *abreast, "of scored"], cells))
+        found.append(table("" if line else "Kinds of error", ["System", *abreast, "of scored"], cells))
     return found
 
 
@@ -242,7 +241,7 @@ def _compared(summary: Summary, spec: MetricSpec, pairs: Sequence[Comparison], n
     if apart:
         captions.append(f"{_pairs(apart)} with too few shared items or clusters to be compared.")
     title = f"Paired comparisons: {spec.title}"
-    return _table(title, [""], [[line] for line in lines], " ".join(captions))
+    return table(title, [""], [[line] for line in lines], " ".join(captions))
 
 
 def _compared_briefly(groups: Sequence[tuple[MetricSpec, list[Comparison]]], names: Names) -> "Table":
@@ -260,44 +259,8 @@ def _compared_briefly(groups: Sequence[tuple[MetricSpec, list[Comparison]]], nam
         said += [f"no winner in {_pairs(unclear)}"] * (unclear > 0)
         said += [f"{_pairs(apart)} not comparable"] * (apart > 0)
         cells.append([f"{spec.title}: {'; '.join(said)}."])
-    return _table("Other comparisons", [""], cells, "Their differences and intervals are in summary.json.")
+    return table("Other comparisons", [""], cells, "Their differences and intervals are in summary.json.")
 
 
 def _pairs(number: int) -> str:
     return f"{number} {'pair' if number == 1 else 'pairs'}"
-
-
-def _table(
-    title: Lines,
-    heads: Sequence[Lines],
-    rows: Iterable[Sequence[Lines]],
-    caption: str = "",
-    dense: bool = False,
-) -> "Table":
-    """Every cell as plain text: nothing from outside is read as markup or as a terminal sequence."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    def plain(lines: Lines) -> Text:
-        each = [lines] if isinstance(lines, str) else lines
-        return Text("\n".join(" " * (len(line) - len(line.lstrip(" "))) + one_line(line) for line in each))
-
-    table = Table(
-        title=plain(title) if title else None,
-        caption=plain(caption) if caption else None,
-        title_justify="left",
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        show_edge=not dense,
-        padding=(0, 0) if dense else (0, 1),
-        collapse_padding=True,
-        show_header=any(heads),
-    )
-    for index, head in enumerate(heads):  # in 80 columns names fold, and pairs of numbers break at the comma
-        justify: Literal["left", "right"] = "right" if index else "left"
-        table.add_column(plain(head), justify=justify, overflow="fold", no_wrap=index > 0 and "," not in head)
-    for row in rows:
-        table.add_row(*map(plain, row))
-    return table

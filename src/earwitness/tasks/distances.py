@@ -8,14 +8,18 @@ distance. KL is the mean over pairs of clip and reference of KL(reference || cli
 distributions over the classifier's classes; IS is the Inception Score of the clips alone; CLAP is the mean
 cosine between a clip and its caption. A number is None with the reason where it cannot be had: it is never a
 default. Every number belongs to a :class:`Recipe`, and numbers of two recipes never share a table.
+They are measured in :mod:`earwitness.tasks.distance_measures`.
 """
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
+
+from earwitness.errors import UserError
 
 ALL = "all"
 """The part that holds every clip."""
@@ -132,3 +136,104 @@ class Distances:
 METRICS: Sequence[str] = ("fad", "fd", "kad", "kl", "is", "clap")
 FLOOR = "reference, halved"
 """Two disjoint halves of the reference set: what the number of clips alone does to a distance."""
+REFERENCE = "reference"
+"""The reference set itself: what IS and CLAP give for it."""
+EXCHANGED = "reference, exchanged"
+"""Every reference clip with another's counterpart or caption: what KL and CLAP give for pairs that have nothing
+to do with each other."""
+ANCHORS: Mapping[str, str] = {
+    REFERENCE: "is the reference set itself",
+    FLOOR: "is two disjoint halves of the reference set: what the number of clips alone does",
+    EXCHANGED: "is reference clips with the counterpart or caption of another: unrelated pairs",
+}
+"""Systems that stand beside the sets that are measured, and what each is."""
+
+
+def to_json(distances: Distances) -> dict[str, Any]:
+    """As plain data for strict JSON, with the key of the recipe; :func:`from_json` reads it."""
+    return {**asdict(distances), "recipe_key": distances.recipe.key}
+
+
+def from_json(data: Mapping[str, Any], source: str = "the distances") -> Distances:
+    """What :func:`to_json` wrote.
+
+    Args:
+        source: Name of the file, for the message.
+
+    Raises:
+        UserError: If the data are no distances, or the recipe was changed by hand.
+    """
+    try:
+        found = Distances(
+            recipe=Recipe(**data["recipe"]),
+            rows=tuple(Distance(**row) for row in data["rows"]),
+            coverage=tuple(Coverage(**row) for row in data["coverage"]),
+            left_out=tuple((str(system), str(file), str(why)) for system, file, why in data["left_out"]),
+            level=float(data["level"]),
+            seed=int(data["seed"]),
+            notes=tuple(map(str, data["notes"])),
+        )
+        key = data["recipe_key"]
+    except (KeyError, TypeError, ValueError) as fault:
+        raise UserError(f"{source} holds no distances: {fault!r}.", "Measure them anew.") from fault
+    if found.recipe.key != key:
+        raise UserError(f"{source}: the recipe is not the one the numbers came from.", "Measure them anew.")
+    return found
+
+
+def same_recipe(*distances: Distances) -> None:
+    """Make sure that numbers may stand in one table.
+
+    Raises:
+        UserError: Listing everything in which the recipes differ.
+    """
+    differing: list[str] = []
+    if distances:
+        told = [_told(each) for each in distances]
+        for name in dict.fromkeys(name for one in told for name in one):
+            values = [one.get(name, "nothing") for one in told]
+            if len(set(values)) > 1:
+                differing.append(f"{name}: {' / '.join(dict.fromkeys(values))}")
+    if differing:
+        lines = "\n".join(f"  - {line}" for line in differing)
+        raise UserError(
+            f"these distances were made by different recipes:\n{lines}",
+            "A distance has no scale of its own: another model, other weights or other reference clips give "
+            "another number for the same sound. Measure all sets in one way to put them in one table.",
+        )
+
+
+def _told(distances: Distances) -> dict[str, str]:
+    """Everything in which recipes can differ, as text."""
+    recipe = distances.recipe
+    plain = {f.name: getattr(recipe, f.name) for f in fields(recipe) if f.name != "settings"}
+    settings = {f"settings.{name}": value for name, value in recipe.settings.items()}
+    every = {**plain, **settings, "confidence level": distances.level}
+    return {name: json.dumps(value, sort_keys=True, ensure_ascii=False) for name, value in every.items()}
+
+
+def joined(*distances: Distances) -> Distances:
+    """Finished results as one; the anchors are those of the first.
+
+    Raises:
+        UserError: As :func:`same_recipe`, or if a system is in two of them.
+    """
+    same_recipe(*distances)
+    systems = Counter(s for each in distances for s in {row.system for row in each.rows} if s not in ANCHORS)
+    if twice := [name for name, count in systems.items() if count > 1]:
+        raise UserError(
+            f"{', '.join(map(repr, twice))} stands in more than one of the results.",
+            "Give every system a name of its own (NAME=FOLDER) when it is measured.",
+        )
+    first, *others = distances
+    rows = [row for each in others for row in each.rows if row.system not in ANCHORS]
+    coverage = [row for each in others for row in each.coverage if row.system not in ANCHORS]
+    return Distances(
+        first.recipe,
+        (*first.rows, *rows),
+        (*first.coverage, *coverage),
+        tuple(dict.fromkeys(row for each in distances for row in each.left_out)),
+        first.level,
+        first.seed,
+        tuple(dict.fromkeys(note for each in distances for note in each.notes)),
+    )
