@@ -24,6 +24,10 @@ from earwitness.tasks.edit_sources import with_baselines
 from earwitness.tasks.task import SEED, WAYS, Setup
 from earwitness.weights import cache_folder
 
+NO_DISTANCES = "none"
+BACKBONE = "yamnet"
+"""What distances are measured with by default."""
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -52,6 +56,11 @@ class Request:
         workers: Clips heard at a time by the embedded listener; all cores by default.
         retry: Ask again whatever ended unheard.
         scoring: How relations are scored (ritta; see tasks.ritta.SCORING).
+        distances: Backbone in whose embeddings clips are held against reference clips (docs/distances.md);
+            ``none`` for no distances. By default yamnet where there are references: for ritta, and where
+            a reference is named.
+        distance_weights: Weights file of that backbone, for one that needs the user's.
+        reference: The system whose clips are the others' references, by sample_id (order, label).
         options: How the run is shown.
         command: What to record as the command; built from the arguments by default.
     """
@@ -77,6 +86,9 @@ class Request:
     workers: int | None = None
     retry: bool = False
     scoring: Mapping[str, str] = field(default_factory=dict)
+    distances: str | None = None
+    distance_weights: str | Path | None = None
+    reference: str = ""
     options: Options = field(default_factory=Options)
     command: str = ""
 
@@ -103,10 +115,32 @@ class Request:
             raise UserError(f"scoring is of the task ritta, not of {self.task}.")
         if self.task != "edit" and (self.baselines or self.swap):
             raise UserError(f"baselines and swap are of the edit task, not of {self.task}.")
+        self._check_distances()
         if not self.listeners:
             raise UserError("no listener is named.", "See: earwitness listeners")
         if len(set(self.listeners)) < len(self.listeners):
             raise UserError("a listener is named twice.", "Name every listener once.")
+
+    def _check_distances(self) -> None:
+        if self.reference and self.task not in ("order", "label"):
+            own = " The references of ritta are the data set's own clips." * (self.task == "ritta")
+            raise UserError(f"reference is of the tasks order and label, not of {self.task}.{own}")
+        if self.backbone and self.task == "edit":
+            raise UserError("distances are not measured of edits.", "Leave them out.")
+        if self.backbone and self.task != "ritta" and not self.reference:
+            raise UserError(
+                "distances need clips to be distant from.", "Name the system that has them as the reference."
+            )
+        for name in ("reference", "distance_weights"):
+            if getattr(self, name) and not self.backbone:
+                raise UserError(f"{name} is given, but no distances are asked for.", "Leave one of them out.")
+
+    @property
+    def backbone(self) -> str:
+        """Name of the backbone that distances are measured with; empty for no distances."""
+        usual = BACKBONE if self.task == "ritta" or self.reference else NO_DISTANCES
+        chosen = usual if self.distances is None else self.distances
+        return "" if chosen == NO_DISTANCES else chosen
 
     @property
     def listeners(self) -> tuple[str, ...]:

@@ -7,7 +7,18 @@ import typer
 
 from earwitness.cli import show
 from earwitness.cli.judge import hear
-from earwitness.cli.options import JUDGE, LISTENING, RUN, SCORING, SHOWN, Group, option, request, with_options
+from earwitness.cli.options import (
+    DISTANCES,
+    JUDGE,
+    LISTENING,
+    RUN,
+    SCORING,
+    SHOWN,
+    Group,
+    option,
+    request,
+    with_options,
+)
 from earwitness.errors import UserError
 
 app = typer.Typer(
@@ -51,6 +62,7 @@ Examples:
   earwitness bench ritta score ritta-test ours=out/ours base=out/base -o run
   earwitness bench ritta score ritta-test out/ -o run            # every folder in out/ is a system
   earwitness bench ritta score ritta-test -o run                 # the listener's own ceiling alone
+  earwitness bench ritta score ritta-test out/ --distances vggish --distance-weights FILE -o run
   earwitness report run --mode paper                             # the same hearings, scored another way
 
 \b
@@ -150,7 +162,7 @@ def import_(
 
 
 @ritta.command("score", epilog=SCORE_EXAMPLES)
-@with_options(RUN, SCORING, LISTENING, JUDGE, SHOWN)
+@with_options(RUN, SCORING, DISTANCES, LISTENING, JUDGE, SHOWN)
 def score(
     data: Annotated[Path, typer.Argument(help="The data set, with its audio.", show_default=False)],
     outputs: Annotated[

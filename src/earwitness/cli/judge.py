@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from earwitness.cli import show
-from earwitness.cli.options import JUDGE, LISTENING, MANIFEST, OUTPUTS, SHOWN, request, with_options
+from earwitness.cli.options import (
+    JUDGE,
+    LISTENING,
+    MANIFEST,
+    OUTPUTS,
+    REFERENCED,
+    SHOWN,
+    request,
+    with_options,
+)
 from earwitness.errors import UserError
 
 if TYPE_CHECKING:
@@ -24,6 +33,7 @@ ORDER_EXAMPLES = """\b
 Examples:
   earwitness judge order clips.csv -o run
   earwitness judge order --prompts prompts.csv --outputs ours=out/ours --outputs base=out/base -o run
+  earwitness judge order clips.csv --reference recorded --distances yamnet -o run
   earwitness judge order clips.csv --map caption=prompt_text --limit 20 -o run
   earwitness judge order clips.csv --listener google:gemini-2.5-pro --estimate -o run
   earwitness judge order clips.csv --listener google:gemini-2.5-pro --ask blind --max-cost 20 -o run
@@ -52,7 +62,7 @@ Examples:
 
 
 @app.command("order", epilog=ORDER_EXAMPLES)
-@with_options(MANIFEST, OUTPUTS, LISTENING, JUDGE, SHOWN)
+@with_options(MANIFEST, OUTPUTS, REFERENCED, LISTENING, JUDGE, SHOWN)
 def order(
     ask: Annotated[
         str, typer.Option(help="seed: judge with the caption in sight; blind: listen first, then judge.")
@@ -80,7 +90,7 @@ def edit(
     _judge("edit", {**given, "baselines": baselines, "swap": swap, "swap_share": swap_share})
 
 
-@with_options(MANIFEST, LISTENING, JUDGE, SHOWN)
+@with_options(MANIFEST, REFERENCED, LISTENING, JUDGE, SHOWN)
 def label(
     ordered_only: Annotated[
         bool, typer.Option("--ordered-only", help="Keep only clips with a clear sequence of sounds.")

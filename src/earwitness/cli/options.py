@@ -105,6 +105,16 @@ SCORING: Group = {
     "counting": option(str, "instances: a sound that comes back is another; tracks: it is the same.", None),
     "order_rule": option(str, "When a sound is before another: extent, any-pair or onset.", None),
 }
+_DISTANCES = "Backbone in whose embeddings clips are held against references, or none."
+DISTANCES: Group = {
+    "distances": option(str, f"{_DISTANCES} yamnet by default.", None, metavar="BACKBONE"),
+    "distance_weights": option(Path, "Weights file of a backbone that needs yours.", None),
+}
+REFERENCED: Group = {
+    "reference": option(str, "System whose clips are the others' references: measures distances, too.", ""),
+    "distances": option(str, f"{_DISTANCES} yamnet with --reference.", None, metavar="BACKBONE"),
+    "distance_weights": DISTANCES["distance_weights"],
+}
 
 
 def with_options(*groups: Group) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -177,6 +187,9 @@ def request(task: str, given: Mapping[str, Any]) -> "Request":
         workers=given["workers"],
         retry=given["retry"],
         scoring=scoring(given),
+        distances=given.get("distances"),
+        distance_weights=given.get("distance_weights"),
+        reference=given.get("reference", ""),
         options=shown(given),
         command=show.typed_command(),
     )
