@@ -19,9 +19,9 @@ import soundfile as sf
 import soxr
 
 from earwitness import audio, weights
+from earwitness.backbones.yamnet_features import RATE_HZ, log_mel, patches
 from earwitness.listeners.base import Call, Hearing
 from earwitness.listeners.yamnet import DEFAULT_RULES, Yamnet
-from earwitness.listeners.yamnet_features import RATE_HZ, log_mel, patches
 
 FILE_RATE_HZ = 44100
 SECONDS = 10
@@ -78,7 +78,8 @@ def main() -> None:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     session = onnxruntime.InferenceSession(str(weights.yamnet().model), options)
     listener = Yamnet()
-    timed = listener._model._session = TimedSession(listener._model._session)
+    network = listener._model.network
+    timed = network._session = TimedSession(network._session)
     heard_cpu = bare_cpu = heard_wall = 0.0
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / f"{seed}.wav" for seed in range(count)]

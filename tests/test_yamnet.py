@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from earwitness import labels
 from earwitness.audio import Clip, pcm_hash
+from earwitness.backbones.yamnet_features import RATE_HZ, log_mel, patches
 from earwitness.errors import UserError
 from earwitness.listeners.base import Call, Hearing, Unheard
 from earwitness.listeners.yamnet import Model, Yamnet, labels_table
 from earwitness.listeners.yamnet_events import Rules, Table, events
-from earwitness.listeners.yamnet_features import RATE_HZ, log_mel, patches
 from earwitness.questions import QUESTIONS
 from earwitness.scenes import synth
 

@@ -16,6 +16,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from earwitness.errors import UserError
+
 Floats = NDArray[np.float32]
 
 
@@ -92,3 +94,17 @@ class Worded(Backbone, Protocol):
     def words(self, texts: Sequence[str]) -> Floats:
         """(n, e) embeddings of n texts."""
         ...
+
+
+def finite(numbers: Floats, of: str) -> Floats:
+    """The numbers themselves.
+
+    Args:
+        of: The backbone and its weights, for the error.
+
+    Raises:
+        UserError: If any is NaN or infinite: no distance could be made of them.
+    """
+    if not np.isfinite(numbers).all():
+        raise UserError(f"{of} gave NaN or infinite numbers.", "Are these weights whole? Fetch them again.")
+    return numbers

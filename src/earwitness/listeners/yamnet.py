@@ -1,8 +1,8 @@
 """The embedded listener: YAMNet in onnxruntime, one hearing of a clip gives its events.
 
-No key, no GPU, no network once the weights are there (earwitness.weights). Features are ours
-(yamnet_features), so are the rules that make events of patch logits (yamnet_events) and the
-thresholds in ``yamnet_labels.tsv``. YAMNet was trained on labels of whole 10 s clips (AudioSet), so
+No key, no GPU, no network once the weights are there (earwitness.weights). The network and its features
+are those of backbones.yamnet; here are the rules that make events of patch logits (yamnet_events) and
+the thresholds in ``yamnet_labels.tsv``. YAMNet was trained on labels of whole 10 s clips (AudioSet), so
 its times are weak; the onset comes from the rise in level near where a label appears.
 
 ``Silence`` is never an event: zero padding looks like it, and nothing heard is an empty list.
@@ -24,12 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness import audio, weights
+from earwitness.backbones.yamnet import Network
+from earwitness.backbones.yamnet_features import RATE_HZ, levelled, log_mel, patches
 from earwitness.errors import UserError
 from earwitness.events import to_json
 from earwitness.listeners import edit_measures, levels, quality
 from earwitness.listeners.base import Call, Hearing, Needs, Unheard
 from earwitness.listeners.yamnet_events import Rules, Table, events
-from earwitness.listeners.yamnet_features import RATE_HZ, levelled, log_mel, patches
 from earwitness.questions.base import Question
 
 Array = NDArray[np.float32]
@@ -39,9 +40,6 @@ CODE_VERSION = 2
 """Raised when the same weights, settings and samples give another answer."""
 
 DEFAULT_RULES = Rules()
-
-_BATCH = 16
-"""Patches a call of the model; larger batches leave the processor's cache (measured: 1.6 against 2.5 ms)."""
 
 
 class Yamnet:
@@ -132,32 +130,21 @@ class Yamnet:
 
 
 class Model:
-    """YAMNet itself: samples to features and logits. Threads may share one.
+    """YAMNet and how this listener frames a clip for it. Threads may share one.
 
     Raises:
         UserError: If the weights cannot be had, or belong to another list of classes.
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        import onnxruntime
-
-        found = weights.yamnet(path)
-        if found.labels != labels_table().labels:
-            raise UserError(f"{found.model}: its classes are not those of {LABELS_FILE}.")
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1  # the threads are the listener's
-        self._session = onnxruntime.InferenceSession(
-            str(found.model), options, providers=["CPUExecutionProvider"]
-        )
+        self.network = Network(path)
+        if self.network.classes != labels_table().labels:
+            raise UserError(f"{self.network.path}: its classes are not those of {LABELS_FILE}.")
 
     def __call__(self, samples: Array, rules: Rules) -> tuple[Array, Array]:
         """(frames, 64) log-mel frames and (n, 521) logits of (n,) samples at 16 kHz, levelled first."""
         mel = log_mel(levelled(samples), rules.hop_frames)
-        views = patches(mel, rules.hop_frames)
-        logits = np.empty((len(views), len(labels_table().labels)), dtype=np.float32)
-        for start in range(0, len(views), _BATCH):
-            batch = np.ascontiguousarray(views[start : start + _BATCH])
-            logits[start : start + _BATCH] = self._session.run(["logits"], {"patches": batch})[0]
+        (logits,) = self.network(patches(mel, rules.hop_frames), "logits")
         return mel, logits
 
 

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from scipy.ndimage import uniform_filter1d
 from scipy.special import expit
 
+from earwitness.backbones.yamnet_features import FRAME_S, LOG_OFFSET, MELS, PATCH_FRAMES
 from earwitness.errors import UserError
 from earwitness.events import Event, EventTable
-from earwitness.listeners.yamnet_features import FRAME_S, LOG_OFFSET, MELS, PATCH_FRAMES
 
 Array = NDArray[np.float32]
 
@@ -122,7 +122,7 @@ def events(mel: Array, logits: Array, duration_s: float, table: Table, rules: Ru
     a label; it is no probability.
 
     Args:
-        mel: (frames, 64) as yamnet_features.log_mel gives it.
+        mel: (frames, 64) as backbones.yamnet_features.log_mel gives it.
         logits: (n, labels), one row a patch, the first centred on the clip's start.
         duration_s: Length of the clip.
     """

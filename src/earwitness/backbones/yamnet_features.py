@@ -1,10 +1,12 @@
 """YAMNet's front end: 16 kHz samples to log-mel patches.
 
 Conventions: a frame is 10 ms; frame k covers samples 160 k to 160 k + 400 of the padded signal. A
-patch is 96 frames, 0.975 s. Patch i is centred on ``i * hop_s`` of the clip, which is padded with
-zeros on both sides for that, and the last centre lies within one hop of the clip's end. The figures
-(periodic Hann of 400, FFT of 512, magnitudes, 64 HTK mels from 125 to 7500 Hz, log(x + 0.001)) are
-those the network was trained with (Plakal and Ellis, YAMNet, 2019).
+patch is 96 frames, 0.975 s with the tail of the last. Clips are framed in one of two ways, padded with
+zeros as needed. *Centred* (:func:`log_mel`): patch i is centred on ``i * hop_s`` of the clip, and the last
+centre lies within one hop of the clip's end; this is what events are found with. *From the start*
+(:func:`log_mel_from_start`): the first patch begins with the clip and the last reaches its end, as
+YAMNet's authors frame clips. The figures (periodic Hann of 400, FFT of 512, magnitudes, 64 HTK mels from
+125 to 7500 Hz, log(x + 0.001)) are those the network was trained with (Plakal and Ellis, YAMNet, 2019).
 """
 
 from functools import cache
@@ -60,7 +62,35 @@ def log_mel(samples: Array, hop_frames: int) -> Array:
     lead = _PATCH_SAMPLES // 2
     kept = min(samples.shape[0], padded.shape[0] - lead)
     padded[lead : lead + kept] = samples[:kept]
+    return _log_mel(padded)
+
+
+def log_mel_from_start(samples: Array, hop_frames: int) -> Array:
+    """Log-mel frames of a clip, padded at its end so that patches a hop apart take in every sample.
+
+    Args:
+        samples: (n,) at 16 kHz, full scale 1.
+        hop_frames: Frames from one patch to the next.
+
+    Returns:
+        (frames, 64) natural logarithms; frame k begins at ``k * 0.01`` s of the clip.
+    """
+    hops = max(0, -(-(samples.shape[0] - _PATCH_SAMPLES) // (hop_frames * _STEP)))
+    padded = np.zeros(hops * hop_frames * _STEP + _PATCH_SAMPLES, dtype=np.float32)
+    padded[: samples.shape[0]] = samples
+    return _log_mel(padded)
+
+
+def patches(mel: Array, hop_frames: int) -> Array:
+    """View of the (n, 1, 96, 64) patches in log-mel frames; patch i begins at frame ``i * hop_frames``."""
+    views = sliding_window_view(mel, PATCH_FRAMES, axis=0)[::hop_frames]
+    return views.transpose(0, 2, 1)[:, np.newaxis]
+
+
+def _log_mel(padded: Array) -> Array:
+    """(frames, 64) of every whole frame of (n,) samples."""
     framed = sliding_window_view(padded, _WINDOW)[::_STEP]
+    frames = len(framed)
     mel = np.empty((frames, MELS), dtype=np.float32)
     for start in range(0, frames, _BLOCK_FRAMES):
         block = framed[start : start + _BLOCK_FRAMES] * _hann()
@@ -68,12 +98,6 @@ def log_mel(samples: Array, hop_frames: int) -> Array:
         mel[start : start + _BLOCK_FRAMES] = (_mel_bands() @ spectrum.T).T
     mel += LOG_OFFSET
     return np.log(mel, out=mel)
-
-
-def patches(mel: Array, hop_frames: int) -> Array:
-    """View of the (n, 1, 96, 64) patches in what :func:`log_mel` gave; patch i is centred on i hops."""
-    views = sliding_window_view(mel, PATCH_FRAMES, axis=0)[::hop_frames]
-    return views.transpose(0, 2, 1)[:, np.newaxis]
 
 
 @cache
