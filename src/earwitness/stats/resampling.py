@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
 """From totals (..., columns) to one number each (...)."""
 
-BLOCK = 2**18  # numbers in memory at a time: 2 MB of float64
+BLOCK = 2**15  # numbers at a time: 256 kB of float64 stay in a core's cache (measured: half the time of 2 MB)
 TOLERANCE = 1e-10  # sums of rounded numbers that differ by less are equal
 
 
@@ -61,6 +61,9 @@ def resampled(
     few_kinds = 8 * len(kinds) <= clusters  # measured: one binomial draw costs as much as 8 gathers
     block = max(1, BLOCK // (len(kinds) if few_kinds else clusters))
     of_clusters = np.repeat(kinds, counts, axis=0).T
+    varying = np.flatnonzero(
+        (kinds != kinds[0]).any(axis=0)
+    )  # the others, such as one item each, add up alike
     out = np.empty(draws)
     for start in range(0, draws, block):
         rows = min(block, draws - start)
@@ -68,7 +71,9 @@ def resampled(
             totals = rng.multinomial(clusters, counts / clusters, size=rows) @ kinds
         else:
             picked = rng.integers(clusters, size=(rows, clusters))
-            totals = np.stack([column[picked].sum(axis=1) for column in of_clusters], axis=1)
+            totals = np.tile(clusters * kinds[0], (rows, 1))
+            for column in varying:
+                totals[:, column] = of_clusters[column][picked].sum(axis=1)
         out[start : start + rows] = statistic(totals)
     return out
 
