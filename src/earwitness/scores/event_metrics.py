@@ -1,0 +1,400 @@
+"""How well do estimated events fit the true ones? Counts by file and class; every rate is derived from them.
+
+Conventions
+-----------
+Times are seconds. A collar is plus-minus (not a total width), and a time at its very edge is within it, up to
+events.EPSILON_S: 2.0 and 2.2 are 0.2 apart, although in floats it is 0.20000000000000018.
+
+Event-based. An estimated event can be matched to a true one of the same class in the same file if::
+
+    onset   | estimated - true | <= onset_collar_s
+    offset  | estimated - true | <= max(offset_collar_s, offset_share * length of the true event)
+
+              o--o--o onset: collar 0.2            offset: 20 % of 4 s = 0.8
+    true         [=================================]
+    estimated      [==========================]       matched
+    estimated       -  [=======================]      not: the onset is too late
+                                           o-------o-------o
+    true         [==]  a short event: the collar is the larger, +- 0.2, not 20 % of 0.5 s = 0.1
+
+The greater of the two counts: an offset need not be within both. The offset rule can be turned off. Matching
+is one to one and as many pairs as can be; of equal choices the one that leaves most substitutions, then the
+one whose times fit best. So no count depends on the order of rows.
+
+- substitution: a pair that fits in time, of two events left over, whatever their classes; one to one, as many
+  as can be. deletion: a true event in no pair. insertion: an estimated event in no pair.
+- error rate = (substitutions + deletions + insertions) / true events; it can exceed 1. Of a class: (misses +
+  false alarms) / true events, as there is nothing to confuse it with.
+- Events of a class that overlap are events like any other.
+
+Segment-based. A file is cut into segments of ``resolution_s``; a class is active in a segment that one of its
+events enters by more than EPSILON_S; what lies beyond the file's stated length is left out. The length is
+always given, never inferred from the last event. In a segment with n true and m estimated classes, of which h
+are the same: min(n, m) - h substitutions, max(0, n - m) deletions, max(0, m - n) insertions.
+
+Rates. F1 = 2 hits / (true + estimated). Without a true event, F1, recall and error rate are None; without an
+estimated one, precision is: there is nothing to rate. A class that is there and never estimated has F1 0, and
+false alarms in a file without truth count like all others. The macro F1 is the mean over the classes that the
+truth has. (sed_eval: NaN, and its macro mean skips a class that is
+never estimated; an error rate of 0, or of 10^15. mir_eval: 0. pyannote: 1.)
+
+Sources: Mesaros, Heittola, Virtanen, Metrics for Polyphonic Sound Event Detection, Applied Sciences 6 (2016)
+162, sections 3.1 (segments), 3.2 (events) and 4.2 (error rate); sed_eval 0.2.1; mir_eval 0.8.2.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from earwitness.events import EPSILON_S, Event
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """Events of many files as columns of shape (n,), in any order.
+
+    Attributes:
+        file, label: Indices of the event's file and class.
+        onset_s, offset_s: Seconds from the start of the file.
+    """
+
+    file: Ints
+    label: Ints
+    onset_s: Floats
+    offset_s: Floats
+
+
+def columns(tables: Sequence[Iterable[Event]], classes: Mapping[str, int]) -> Events:
+    """The events of every file as columns.
+
+    Args:
+        tables: A file's events each.
+        classes: Index by label.
+
+    Raises:
+        KeyError: If a label has no index.
+    """
+    rows = [
+        (number, classes[event.label], event.onset_s, event.offset_s)
+        for number, table in enumerate(tables)
+        for event in table
+    ]
+    file, label, onset, offset = zip(*rows, strict=True) if rows else ((), (), (), ())
+    return Events(
+        np.array(file, np.int64), np.array(label, np.int64), np.array(onset, float), np.array(offset, float)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """When an estimated event fits a true one in time (see the module); defaults as in DCASE.
+
+    >>> fits(Rule(), (1.0, 5.0), (1.2, 4.2))  # 20 % of 4 s is more than the collar
+    True
+    >>> fits(Rule(), (1.0, 1.5), (1.0, 1.7))  # the collar is more than 20 % of half a second
+    True
+    >>> fits(Rule(), (1.0, 1.5), (1.0, 1.8))
+    False
+    >>> fits(Rule(offset=False), (1.0, 1.5), (1.2, 9.0))
+    True
+
+    Raises:
+        ValueError: If a collar is negative or not finite, or the share outside [0, 1].
+    """
+
+    onset_collar_s: float = 0.2
+    offset_collar_s: float = 0.2
+    offset_share: float = 0.2
+    offset: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("onset_collar_s", "offset_collar_s"):
+            if not 0 <= getattr(self, name) < np.inf:
+                raise ValueError(f"{name} must be a finite number >= 0, not {getattr(self, name)!r}")
+        if not 0 <= self.offset_share <= 1:
+            raise ValueError(f"offset_share must lie in [0, 1], not {self.offset_share!r}")
+
+
+def fits(rule: Rule, true: tuple[float, float], estimated: tuple[float, float]) -> bool:
+    """Whether an estimated (onset, offset) fits a true one."""
+    zero = np.zeros(1, np.int64)
+    one, other = (
+        Events(zero, zero, np.array([onset], float), np.array([offset], float))
+        for onset, offset in (true, estimated)
+    )
+    return bool(_close(one, other, rule)[0].size)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What rates are made of, additive over files.
+
+    Attributes:
+        hits, true, estimated: Events, or active segments, shape (files, classes).
+        substitutions, deletions, insertions: Of all classes together, shape (files,).
+    """
+
+    hits: Ints
+    true: Ints
+    estimated: Ints
+    substitutions: Ints
+    deletions: Ints
+    insertions: Ints
+
+    @property
+    def errors(self) -> Ints:
+        """Numerator of the error rate, shape (files,)."""
+        return self.substitutions + self.deletions + self.insertions
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Event-based counts, and the pairs of equal class behind them.
+
+    Attributes:
+        file, label: Of each pair, shape (pairs,); the class is the true event's.
+        onset_error_s, offset_error_s: Estimated minus true, shape (pairs,); positive is late.
+    """
+
+    counts: Counts
+    file: Ints
+    label: Ints
+    onset_error_s: Floats
+    offset_error_s: Floats
+
+
+def matched(truth: Events, estimated: Events, files: int, classes: int, rule: Rule) -> Matched:
+    """Match events of equal class and count hits, substitutions, deletions and insertions.
+
+    Args:
+        truth, estimated: Their files lie in [0, files), their labels in [0, classes).
+    """
+    t, e = _close(truth, estimated, rule)
+    alike = truth.label[t] == estimated.label[e]
+    chosen = _paired(t, e, alike, np.ones(len(t), bool), _misfit(truth, estimated, t, e))
+    t, e, alike = t[chosen], e[chosen], alike[chosen]
+    substitutions = np.bincount(truth.file[t[~alike]], minlength=files)
+    t, e = t[alike], e[alike]
+    hits, true, found = (
+        _table(file, label, files, classes)
+        for file, label in (
+            (truth.file[t], truth.label[t]),
+            (truth.file, truth.label),
+            (estimated.file, estimated.label),
+        )
+    )
+    in_pairs = hits.sum(axis=1) + substitutions
+    counts = Counts(
+        hits, true, found, substitutions, true.sum(axis=1) - in_pairs, found.sum(axis=1) - in_pairs
+    )
+    return Matched(
+        counts,
+        truth.file[t],
+        truth.label[t],
+        estimated.onset_s[e] - truth.onset_s[t],
+        estimated.offset_s[e] - truth.offset_s[t],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Lenient:
+    """Counts by file where more labels than the class itself will do, shape (files,)."""
+
+    hits: Ints
+    true: Ints
+    estimated: Ints
+
+
+def lenient(
+    truth: Events, estimated: Events, files: int, alike: Flags, rule: Rule, spare: Flags | None = None
+) -> Lenient:
+    """Match events whose labels are alike, such as one and its ancestor in a tree of labels.
+
+    Args:
+        alike: Whether a true class (row) may be met by an estimated label (column); with the identity and
+            no ``spare`` the counts are those of :func:`matched`.
+        spare: Estimated events that can be matched but are no false alarm otherwise, shape (n,): those
+            whose labels are outside the classes. Others are matched before them.
+    """
+    extra = np.zeros(len(estimated.file), bool) if spare is None else spare
+    t, e = _close(truth, estimated, rule)
+    may = alike[truth.label[t], estimated.label[e]]
+    t, e = t[may], e[may]
+    chosen = _paired(t, e, np.ones(len(t), bool), ~extra[e], _misfit(truth, estimated, t, e))
+    t, e = t[chosen], e[chosen]
+    counted = ~extra
+    counted[e] = True
+    hits, true, found = (
+        np.bincount(each, minlength=files) for each in (truth.file[t], truth.file, estimated.file[counted])
+    )
+    return Lenient(hits, true, found)
+
+
+def segment_counts(
+    truth: Events,
+    estimated: Events,
+    durations_s: Sequence[float] | Floats,
+    classes: int,
+    resolution_s: float = 1.0,
+) -> Counts:
+    """Count segments in which classes are active.
+
+    Args:
+        durations_s: Length of every file, shape (files,).
+        resolution_s: Length of a segment, more than EPSILON_S.
+
+    Raises:
+        ValueError: If the resolution is too small.
+    """
+    if not EPSILON_S < resolution_s < np.inf:
+        raise ValueError(f"resolution_s must be a finite number > {EPSILON_S}, not {resolution_s!r}")
+    lengths = np.ceil((np.asarray(durations_s, float) - EPSILON_S) / resolution_s).clip(0).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    files = len(lengths)
+
+    def active(events: Events) -> Ints:
+        """Sorted codes (segment of all files, class)."""
+        first = np.floor((events.onset_s + EPSILON_S) / resolution_s).astype(np.int64)
+        last = np.ceil((events.offset_s - EPSILON_S) / resolution_s).astype(np.int64)
+        many = (np.minimum(last, lengths[events.file]) - first).clip(0)
+        segment = np.repeat(starts[events.file] + first, many) + _counting(many)
+        return np.unique(segment * classes + np.repeat(events.label, many))
+
+    true, found = active(truth), active(estimated)
+    both = np.intersect1d(true, found, assume_unique=True)
+    segments, at = np.unique(np.concatenate([true, found, both]) // classes, return_inverse=True)
+    cuts = np.cumsum([len(true), len(found)])
+    n, m, h = (np.bincount(part, minlength=len(segments)) for part in np.split(at, cuts))
+    file = np.searchsorted(starts, segments, side="right") - 1
+
+    def by_file(of_segments: Ints) -> Ints:
+        return np.bincount(file, weights=of_segments, minlength=files).astype(np.int64)
+
+    def table(codes: Ints) -> Ints:
+        where = np.searchsorted(starts, codes // classes, side="right") - 1
+        return _table(where, codes % classes, files, classes)
+
+    return Counts(
+        table(both),
+        table(true),
+        table(found),
+        by_file(np.minimum(n, m) - h),
+        by_file((n - m).clip(0)),
+        by_file((m - n).clip(0)),
+    )
+
+
+def f1(hits: float, true: float, estimated: float) -> float | None:
+    """2 hits / (true + estimated), in [0, 1]; None without a true event."""
+    return 2 * hits / (true + estimated) if true else None
+
+
+def precision(hits: float, estimated: float) -> float | None:
+    """Share of what was estimated that is a hit; None if nothing was."""
+    return hits / estimated if estimated else None
+
+
+def recall(hits: float, true: float) -> float | None:
+    """Share of what is true that was hit; None if nothing is."""
+    return hits / true if true else None
+
+
+def error_rate(errors: float, true: float) -> float | None:
+    """Errors by true event, 0 or more; None without a true event."""
+    return errors / true if true else None
+
+
+def macro_f1(counts: Counts) -> float | None:
+    """Mean F1 of the classes that the truth has; None if it has none."""
+    hits, true, estimated = (each.sum(axis=0) for each in (counts.hits, counts.true, counts.estimated))
+    there = true > 0
+    return float(np.mean(2 * hits[there] / (true + estimated)[there])) if there.any() else None
+
+
+def _table(file: Ints, label: Ints, files: int, classes: int) -> Ints:
+    return np.bincount(file * classes + label, minlength=files * classes).reshape(files, classes)
+
+
+def _counting(many: Ints) -> Ints:
+    """0, 1, ... for each of ``many``, one after the other."""
+    ends = np.cumsum(many)
+    return np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - many, many)
+
+
+def _close(truth: Events, estimated: Events, rule: Rule) -> tuple[Ints, Ints]:
+    """Indices of every pair (true, estimated) of one file that fits in time."""
+    if not len(truth.file) or not len(estimated.file):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    reach = rule.onset_collar_s + EPSILON_S
+    span = max(truth.onset_s.max(), estimated.onset_s.max()) + 2 * reach + 1
+    at = estimated.file * span + estimated.onset_s  # one line on which files lie one after the other
+    order = np.argsort(at, kind="stable")
+    middle = truth.file * span + truth.onset_s
+    slack = reach + 8 * np.spacing(max(at.max(), middle.max()) + span)  # far along it floats are coarse
+    first = np.searchsorted(at[order], middle - slack, side="left")
+    many = np.searchsorted(at[order], middle + slack, side="right") - first
+    t = np.repeat(np.arange(len(middle)), many)
+    e = order[np.repeat(first, many) + _counting(many)]
+    near = (truth.file[t] == estimated.file[e]) & (np.abs(estimated.onset_s[e] - truth.onset_s[t]) <= reach)
+    if rule.offset:
+        length = truth.offset_s - truth.onset_s
+        allowed = np.maximum(rule.offset_collar_s, rule.offset_share * length) + EPSILON_S
+        near &= np.abs(estimated.offset_s[e] - truth.offset_s[t]) <= allowed[t]
+    return t[near], e[near]
+
+
+def _misfit(truth: Events, estimated: Events, t: Ints, e: Ints) -> Floats:
+    onsets = np.abs(estimated.onset_s[e] - truth.onset_s[t])
+    misfit: Floats = onsets + np.abs(estimated.offset_s[e] - truth.offset_s[t])
+    return misfit
+
+
+def _paired(t: Ints, e: Ints, alike: Flags, better: Flags, misfit: Floats) -> Ints:
+    """Which of the pairs to take, one to one: most alike, then most of the better, then least misfit.
+
+    Nearly all events meet one partner, or several that meet nobody else; only what is left is a matter for
+    the assignment problem, component by component.
+    """
+    if not len(t):
+        return np.zeros(0, np.int64)
+    of_t, of_e = np.bincount(t), np.bincount(e)
+    free_t = np.bincount(t, weights=of_e[e] > 1) == 0  # its partners have no other
+    free_e = np.bincount(e, weights=of_t[t] > 1) == 0
+    order = np.lexsort((e, t, misfit, ~better, ~alike))
+    taken = []
+    for ends, free in ((t, free_t), (e, free_e)):
+        star = order[free[ends[order]]]
+        taken.append(star[np.unique(ends[star], return_index=True)[1]])
+    rest = np.flatnonzero(~free_t[t] & ~free_e[e])
+    if len(rest):
+        taken.append(rest[_assigned(t[rest], e[rest], alike[rest], better[rest], misfit[rest])])
+    return np.unique(np.concatenate(taken))
+
+
+def _assigned(t: Ints, e: Ints, alike: Flags, better: Flags, misfit: Floats) -> Ints:
+    t, e = (np.unique(each, return_inverse=True)[1] for each in (t, e))
+    nodes = t.max() + 1 + e.max() + 1
+    graph = coo_array((np.ones(len(t)), (t, e + t.max() + 1)), shape=(nodes, nodes))
+    component = connected_components(graph, directed=False)[1][t]
+    order = np.argsort(component, kind="stable")
+    chosen = []
+    for group in np.split(order, np.flatnonzero(np.diff(component[order])) + 1):
+        rows, r = np.unique(t[group], return_inverse=True)
+        cols, c = np.unique(e[group], return_inverse=True)
+        step = min(len(rows), len(cols)) + 1  # more than all lesser aims together
+        worth = np.zeros((len(rows), len(cols)))
+        index = np.full(worth.shape, -1)
+        worth[r, c] = (alike[group] * step + better[group]) * step - misfit[group] / (1 + misfit[group].max())
+        index[r, c] = group
+        picked = index[linear_sum_assignment(worth, maximize=True)]
+        chosen.append(picked[picked >= 0])
+    return np.concatenate(chosen)
