@@ -22,6 +22,7 @@ from earwitness import audio, weights
 from earwitness.backbones.yamnet_features import RATE_HZ, log_mel, patches
 from earwitness.listeners.base import Call, Hearing
 from earwitness.listeners.yamnet import DEFAULT_RULES, Yamnet
+from earwitness.questions import QUESTIONS
 
 FILE_RATE_HZ = 44100
 SECONDS = 10
@@ -55,7 +56,7 @@ def clip(seed: int, channels: int) -> np.ndarray:
 
 def calls(paths: Sequence[Path]) -> Iterator[Call]:
     for path in paths:
-        yield Call(str(path), (audio.read(path),), "events")
+        yield Call(str(path), (audio.read(path),), QUESTIONS["events"])
 
 
 def bare(session: onnxruntime.InferenceSession, path: Path) -> np.ndarray:

@@ -32,6 +32,8 @@ MIN_S = 0.025
 MAX_S = 7200.0
 """A longer file is ``too_long``: it is no clip, and its samples would not fit in a small machine's memory."""
 
+SILENT = "the clip is silent"
+"""A warning: no sample of any channel reaches -80 dBFS."""
 CANCELLED = "the channels cancel each other in the mean downmix"
 """A warning: what is heard of the clip in mono is not its sound."""
 
@@ -301,7 +303,7 @@ def _warnings(samples: Samples) -> tuple[str, ...]:
     peaks = np.maximum(samples.max(axis=1), -samples.min(axis=1))
     silent = [number for number, top in enumerate(peaks, 1) if top < _SILENT_PEAK]
     if len(silent) == len(peaks):
-        return ("the clip is silent",)
+        return (SILENT,)
     found = []
     if silent:
         which = f"channel {silent[0]}" if len(silent) == 1 else f"channels {', '.join(map(str, silent))}"

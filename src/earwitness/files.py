@@ -11,10 +11,14 @@ from earwitness.errors import UserError
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
+def whole(path: Path, own: str = "") -> Iterator[Path]:
     """A path beside ``path`` to write to; it takes the place of ``path`` if the block ends without fault, and
-    is gone otherwise."""
-    unfinished = path.with_name(path.name + ".part")
+    is gone otherwise.
+
+    Args:
+        own: Ends its name, where several processes may write the same file at once.
+    """
+    unfinished = path.with_name(f"{path.name}.part{own}")
     try:
         yield unfinished
         os.replace(unfinished, path)
