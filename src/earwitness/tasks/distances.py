@@ -136,15 +136,15 @@ class Distances:
 METRICS: Sequence[str] = ("fad", "fd", "kad", "kl", "is", "clap")
 FLOOR = "reference, halved"
 """Two disjoint halves of the reference set: what the number of clips alone does to a distance."""
-REFERENCE = "reference"
+REFERENCE = "reference, whole"
 """The reference set itself: what IS and CLAP give for it."""
 EXCHANGED = "reference, exchanged"
-"""Every reference clip with another's counterpart or caption: what KL and CLAP give for pairs that have nothing
-to do with each other."""
+"""Every reference clip with another of them, or another's caption: what KL and CLAP give for pairs that have
+nothing to do with each other."""
 ANCHORS: Mapping[str, str] = {
-    REFERENCE: "is the reference set itself",
-    FLOOR: "is two disjoint halves of the reference set: what the number of clips alone does",
-    EXCHANGED: "is reference clips with the counterpart or caption of another: unrelated pairs",
+    REFERENCE: "the reference set itself",
+    FLOOR: "two disjoint halves of the reference set: what the number of clips alone does",
+    EXCHANGED: "reference clips with another of them, or with its caption: unrelated pairs",
 }
 """Systems that stand beside the sets that are measured, and what each is."""
 
