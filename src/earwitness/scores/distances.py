@@ -170,8 +170,8 @@ def frechet(a: Gaussian, b: Gaussian) -> float:
         ValueError: If the Gaussians differ in width.
     """
     shared = _both_vary(a, b)
-    strengths: Floats = np.linalg.svd(_root(a, shared).T @ _root(b, shared), compute_uv=False)
-    return _value(a, b, strengths)
+    strengths = np.linalg.svd(_root(a, shared).T @ _root(b, shared), compute_uv=False)
+    return _value(a, b, np.asarray(strengths, np.float64))
 
 
 class Frechet:
@@ -241,8 +241,7 @@ def _root(of: Gaussian, dimensions: NDArray[np.intp]) -> Floats:
     cov = of.cov[np.ix_(dimensions, dimensions)]
     if of.n > len(cov):
         try:
-            lower: Floats = np.linalg.cholesky(cov)
-            return lower
+            return np.asarray(np.linalg.cholesky(cov), np.float64)
         except np.linalg.LinAlgError:  # full rank was expected, and is not there
             pass
     variances, directions = np.linalg.eigh(cov)

@@ -15,6 +15,7 @@ negative number of the order of SCALE / n.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ Indices = NDArray[np.intp]
 SCALE = 100.0
 MEDIAN_OF = 5_000  # clips: the median of their 12.5 million distances takes 100 MB
 BLOCK = 2**22  # kernel values in memory at a time: 32 MB
-ROUNDING = 1e-13  # a difference of mean kernels below it is the rounding of zero
+ROUNDING = 1e-13  # smaller mean kernels, and distances for the length of their rows, are rounded zeros
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +116,16 @@ def median_distance(rows: ArrayLike) -> float:
     if len(table) > MEDIAN_OF:
         table = table[np.linspace(0, len(table) - 1, MEDIAN_OF).astype(np.intp)]
     table = table - table.mean(axis=0)
-    distances = np.empty(len(table) * (len(table) - 1) // 2)
-    filled = 0
-    for row in range(len(table) - 1):
-        later = np.linalg.norm(table[row + 1 :] - table[row], axis=1)
-        distances[filled : filled + len(later)] = later
-        filled += len(later)
-    middle = (len(distances) - 1) // 2
-    return float(np.partition(distances, middle)[middle])
+    lengths = np.square(table).sum(axis=1)
+    later = []
+    for start in range(0, len(table), max(1, BLOCK // len(table))):
+        squares = _squares(table, table, lengths, lengths, start)
+        rows = np.arange(start, start + len(squares))[:, None]
+        later.append(squares[np.arange(len(table)) > rows])
+    found = np.concatenate(later)
+    middle = (len(found) - 1) // 2
+    square = float(np.partition(found, middle)[middle])
+    return sqrt(square) if square > ROUNDING * float(lengths.max()) else 0.0
 
 
 def _pairs(same: Sequence[tuple[int, int]], n: int, m: int) -> Indices:
@@ -173,17 +176,13 @@ def _means(
     """
     of_a, of_b = clusters
     rows, within, columns = np.zeros(len(a)), np.zeros(len(a)), np.zeros(len(b))
-    a_squares, b_squares = np.square(a).sum(axis=1), np.square(b).sum(axis=1)
-    step = max(1, BLOCK // len(b))
-    for start in range(0, len(a), step):
-        block = slice(start, start + step)
-        kernel = (-2 * a[block]) @ b.T
-        kernel += a_squares[block, None]
-        kernel += b_squares
-        np.maximum(kernel, 0.0, out=kernel)
+    a_lengths, b_lengths = np.square(a).sum(axis=1), np.square(b).sum(axis=1)
+    for start in range(0, len(a), max(1, BLOCK // len(b))):
+        kernel = _squares(a, b, a_lengths, b_lengths, start)
         kernel *= -0.5 / width**2
         np.exp(kernel, out=kernel)
-        here = but[(but[:, 0] >= start) & (but[:, 0] < start + step)]
+        block = slice(start, start + len(kernel))
+        here = but[(but[:, 0] >= start) & (but[:, 0] < block.stop)]
         kernel[here[:, 0] - start, here[:, 1]] = 0.0
         rows[block], columns = kernel.sum(axis=1), columns + kernel.sum(axis=0)
         within[block] = np.where(of_a[block, None] == of_b, kernel, 0.0).sum(axis=1)
@@ -202,3 +201,17 @@ def _means(
     sums = left(rows, columns, within)
     means: Floats = np.divide(sums, pairs, out=np.full(1 + size, np.nan), where=pairs > 0)
     return means
+
+
+def _squares(a: Floats, b: Floats, a_lengths: Floats, b_lengths: Floats, start: int) -> Floats:
+    """Squared distances of the block of rows of a from ``start`` on, as many as fit, to all rows of b.
+
+    Args:
+        a_lengths, b_lengths: Squared lengths of the rows.
+    """
+    block = slice(start, start + max(1, BLOCK // len(b)))
+    # the factor makes a new array: numpy multiplies an array by itself in another way, rounded otherwise
+    squares: Floats = (-2 * a[block]) @ b.T
+    squares += a_lengths[block, None]
+    squares += b_lengths
+    return np.maximum(squares, 0.0, out=squares)
