@@ -50,6 +50,7 @@ def make_ritta(
     listener: str | None = None,
     stems: bool = False,
     workers: int | None = None,
+    engine: str = "local",
     progress: Progress | None = None,
     command: str = "",
     **how: Any,
@@ -63,6 +64,7 @@ def make_ritta(
         listener: Only sounds that this listener claims to know, so that it can be asked about every prompt.
         stems: Keep every sound of a scene as a file of its own too.
         workers: Processes; by default one a core, or fewer for little work. They change no byte.
+        engine: ``local`` or ``ray`` (docs/scale.md); it changes no byte either.
         how: Any other argument of :func:`earwitness.scenes.ritta.recipe.recipe`.
 
     Raises:
@@ -77,7 +79,7 @@ def make_ritta(
         **_known(listener),
         **how,
     )
-    return _written(Path(out), recipe, stems, workers, progress, command)
+    return _written(Path(out), recipe, stems, workers, engine, progress, command)
 
 
 def import_ritta(
@@ -88,6 +90,7 @@ def import_ritta(
     listener: str | None = None,
     stems: bool = False,
     workers: int | None = None,
+    engine: str = "local",
     progress: Progress | None = None,
     command: str = "",
     **how: Any,
@@ -121,7 +124,7 @@ def import_ritta(
     recipe = publisheds.recipe(
         found, open_bank(bank), progress=stage(progress, "cutting"), **_known(listener), **how
     )
-    made = _written(Path(out), recipe, stems, workers, progress, command)
+    made = _written(Path(out), recipe, stems, workers, engine, progress, command)
     return Imported(made.folder, len(recipe.prompts), found.corrections, made.notes)
 
 
@@ -130,6 +133,7 @@ def _written(
     recipe: recipes.RittaRecipe | publisheds.PublishedRecipe,
     stems: bool,
     workers: int | None,
+    engine: str,
     progress: Progress | None,
     command: str,
 ) -> Scenes:
@@ -139,6 +143,7 @@ def _written(
         recipe.bank,
         stems=stems,
         workers=workers,
+        engine=engine,
         progress=stage(progress, "scenes"),
         command=command,
     )

@@ -13,6 +13,7 @@ from earwitness.listeners import open_listener
 from earwitness.listeners.base import Listener
 from earwitness.listeners.llm import LlmOptions
 from earwitness.listeners.llm_secrets import command_without_credentials
+from earwitness.listeners.on_ray import OnRay
 from earwitness.manifest import Manifest
 from earwitness.manifest.edits import read_edits
 from earwitness.manifest.folder import read_clips
@@ -23,6 +24,7 @@ from earwitness.tasks import ritta_sources, settings
 from earwitness.tasks.edit_sources import with_baselines
 from earwitness.tasks.task import SEED, WAYS, Setup
 from earwitness.weights import cache_folder
+from earwitness.workers import check as check_engine
 
 NO_DISTANCES = "none"
 BACKBONE = "yamnet"
@@ -54,6 +56,7 @@ class Request:
         seed: Of sampling, order of items and bootstrap.
         limit: Judge a seeded sample of that many samples, the same for every system.
         workers: Clips heard at a time by the embedded listener; all cores by default.
+        engine: ``local``, or ``ray`` to hear on a cluster (docs/scale.md). It changes no answer.
         retry: Ask again whatever ended unheard.
         scoring: How relations are scored (ritta; see tasks.ritta.SCORING).
         distances: Backbone in whose embeddings clips are held against reference clips (docs/distances.md);
@@ -84,6 +87,7 @@ class Request:
     seed: int = 0
     limit: int | None = None
     workers: int | None = None
+    engine: str = "local"
     retry: bool = False
     scoring: Mapping[str, str] = field(default_factory=dict)
     distances: str | None = None
@@ -99,6 +103,7 @@ class Request:
             UserError: Naming the argument and what it may be.
         """
         tasks.find(self.task)
+        check_engine(self.engine)
         for name, least in (("repeats", 1), ("limit", 1), ("workers", 1), ("seed", 0), ("max_cost", 0)):
             value = getattr(self, name)
             if value is not None and not value >= least:
@@ -156,6 +161,8 @@ class Request:
         weights = Path(self.weights) if self.weights and listener == "yamnet" else None
         if self.weights and "yamnet" not in self.listeners:
             raise UserError(f"listener {listener!r} has no weights.", "Leave --weights out.")
+        if self.engine == "ray":
+            return OnRay(listener, weights=weights, workers=self.workers)
         return open_listener(listener, weights=weights, workers=self.workers, llm=self.llm)
 
     def folder(self, run: Path, listener: str) -> Path:

@@ -104,6 +104,7 @@ def make_scenes(
     listener: str | None = None,
     stems: bool = False,
     workers: int | None = None,
+    engine: str = "local",
     progress: Progress | None = None,
     command: str = "",
     **how: Any,
@@ -117,6 +118,7 @@ def make_scenes(
         listener: Only sounds that this listener claims to know.
         stems: Write every sound apart, too.
         workers: Processes; by default one a processor, or fewer for little work.
+        engine: ``local`` or ``ray`` (docs/scale.md); it changes no byte.
         how: Arguments of the family, such as ``pairs`` and ``seed``; see :func:`.order_pairs.recipe` and
             :func:`.edit_pairs.recipe`.
 
@@ -143,6 +145,7 @@ def make_scenes(
         recipe.bank,
         stems=stems,
         workers=workers,
+        engine=engine,
         progress=stage(progress, "scenes"),
         command=command,
     )

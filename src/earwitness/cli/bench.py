@@ -88,6 +88,11 @@ BANKED: Group = {
     ),
     "stems": option(bool, "Keep every sound of a scene as a file too.", False, "--stems"),
     "workers": option(int, "Processes; one a core, or fewer for little work. They change no byte.", None),
+    "engine": option(
+        str,
+        "local, or ray: on the cluster that RAY_ADDRESS names, whose nodes share bank and data set.",
+        "local",
+    ),
 }
 
 

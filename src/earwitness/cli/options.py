@@ -54,6 +54,9 @@ LISTENING: Group = {
     ),
     "weights": option(Path, "Your own weights file, for machines with no network.", None),
     "workers": option(int, "Clips heard at a time by the embedded listener; all cores by default.", None),
+    "engine": option(
+        str, "local, or ray: the embedded listener hears on the cluster that RAY_ADDRESS names.", "local"
+    ),
     "retry": option(bool, "Ask again whatever ended unheard.", False, "--retry"),
 }
 JUDGE: Group = {
@@ -185,6 +188,7 @@ def request(task: str, given: Mapping[str, Any]) -> "Request":
         seed=given["seed"],
         limit=given["limit"],
         workers=given["workers"],
+        engine=given["engine"],
         retry=given["retry"],
         scoring=scoring(given),
         distances=given.get("distances"),

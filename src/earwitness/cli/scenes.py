@@ -60,6 +60,12 @@ Stems = Annotated[bool, typer.Option("--stems", help="Write every sound apart, t
 Workers = Annotated[
     int | None, typer.Option(help="Processes; one a processor, or fewer for little work.", show_default=False)
 ]
+Engine = Annotated[
+    str,
+    typer.Option(
+        help="local, or ray: on the cluster that RAY_ADDRESS names, whose nodes share bank and data set."
+    ),
+]
 
 
 @make.command("order", epilog=ORDER_EXAMPLES)
@@ -76,11 +82,13 @@ def order(
     listener: Listener = None,
     stems: Stems = False,
     workers: Workers = None,
+    engine: Engine = "local",
 ) -> None:
     """Ordered pairs: two sounds, one after the other, both orders of each pair, with captions."""
     how = {
         "pairs": pairs, "seed": seed, "split": split, "rate_hz": rate, "duration_s": duration,
         "classes": classes, "measure": measure, "listener": listener, "stems": stems, "workers": workers,
+        "engine": engine,
     }  # fmt: skip
     _make("order", bank, out, how)
 
@@ -100,11 +108,13 @@ def edit(
     listener: Listener = None,
     stems: Stems = False,
     workers: Workers = None,
+    engine: Engine = "local",
 ) -> None:
     """Edit pairs: a clip before and after one edit, the same samples outside the edited span."""
     how = {
         "pairs": pairs, "kind": kind, "seed": seed, "split": split, "rate_hz": rate, "duration_s": duration,
         "classes": classes, "measure": measure, "listener": listener, "stems": stems, "workers": workers,
+        "engine": engine,
     }  # fmt: skip
     _make("edit", bank, out, how)
 

@@ -20,6 +20,8 @@ import fcntl
 import hashlib
 import os
 import re
+import secrets
+import socket
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -39,6 +41,7 @@ from earwitness.scenes.card import Used
 from earwitness.scenes.recipe import MIX, Recipe
 from earwitness.scenes.render import mix, render
 from earwitness.scenes.scene import Scene
+from earwitness.workers import check as check_engine
 from earwitness.workers import parts
 
 HEAD = ("file_name", "prompt_id", "prompt")
@@ -70,6 +73,7 @@ def write(
     *,
     stems: bool = False,
     workers: int | None = None,
+    engine: str = "local",
     progress: Progress | None = None,
     command: str = "",
 ) -> Written:
@@ -84,14 +88,17 @@ def write(
         recipe: Its settings state ``seed``, ``rate_hz`` and ``duration_s``, or ``samples``.
         bank: What the recipe draws from.
         stems: Write every sound of a scene apart, too.
-        workers: Processes; 1 works in this one. By default one a processor, or fewer for little work.
+        workers: Processes; 1 works in this one. By default one a processor, or fewer for little work; on Ray
+            one for every CPU of the cluster.
+        engine: One of :data:`earwitness.workers.ENGINES`; it changes no byte. The nodes of a cluster must
+            share the folder and the bank, under the same paths.
         command: How it was made, for the card.
 
     Raises:
         UserError: If the folder holds something else or is made with other settings (all differences are
             listed), cannot be written, is being written by another process or lies within the bank; if the
             settings are none for a scene (:func:`.scene.check_settings`); if a worker died; or whatever the
-            recipe or the bank refuse.
+            recipe, the bank or the engine refuse.
     """
     keys = recipe.keys()
     _check(keys)
@@ -99,14 +106,16 @@ def write(
     refuse_within(bank, folder)
     if workers is not None and workers < 1:
         raise UserError(f"workers must be at least 1, not {workers}.")
-    maker = _Maker(recipe, bank, folder, stems)
-    workers = workers or min(len(os.sched_getaffinity(0)), max(1, len(keys) // _PAYS))
+    check_engine(engine)
+    if workers is None and engine == "local":
+        workers = min(len(os.sched_getaffinity(0)), max(1, len(keys) // _PAYS))
     made, uses = 0, Counter[Used]()
-    with _written(folder):
+    with _written(folder) as token:
+        maker = _Maker(recipe, bank, folder, stems, token)
         making.begin(folder, {**recipe.settings, "stems": stems}, len(keys))
         with _tables(folder, recipe.columns) as add:
             done = 0
-            for part in parts(maker.make, keys, workers):
+            for part in parts(maker.make, keys, workers, engine):
                 for row in part.rows:
                     add(row)
                 uses.update(part.uses)
@@ -204,8 +213,10 @@ class _Maker:
     bank: Bank
     folder: Path
     stems: bool
+    token: str
 
     def make(self, keys: Sequence[str]) -> _Part:
+        self._check_shared()
         rows: list[Mapping[str, str]] = []
         uses = Counter[Used]()
         made = 0
@@ -225,6 +236,15 @@ class _Maker:
             }
             rows.append({**self.recipe.row(key, scenes), **head})
         return _Part(rows, uses, made)
+
+    def _check_shared(self) -> None:
+        """Another machine may have another folder of that name, or none, and would write there unseen."""
+        lock = self.folder / making.LOCK
+        if not lock.is_file() or lock.read_text() != self.token:
+            raise UserError(
+                f"{self.folder} is not the same folder on {socket.gethostname()}.",
+                "Name a folder that all machines share.",
+            )
 
     def _kept(self, scenes: Mapping[str, Scene]) -> str | None:
         """Hash of the mix on disk if all that belongs to these scenes is there, else None."""
@@ -328,17 +348,28 @@ def _check(keys: Sequence[str]) -> None:
 
 
 @contextmanager
-def _written(folder: Path) -> Iterator[None]:
-    """The folder, made, held against other processes, and with faults of the disk told as the user's."""
+def _written(folder: Path) -> Iterator[str]:
+    """The folder, made, held against other processes, and with faults of the disk told as the user's.
+
+    Yields:
+        What the lock holds meanwhile, by which workers know the folder.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         making.refuse_others(folder)
-        with (folder / making.LOCK).open("w") as lock:
+        with (folder / making.LOCK).open("a") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as fault:
                 raise UserError(f"{folder} is being written by another process.", "Wait for it.") from fault
-            yield  # the file stays: whoever waits for it must find this one
+            token = secrets.token_hex()
+            lock.truncate(0)  # what a call that was killed left there
+            lock.write(token)
+            lock.flush()
+            try:
+                yield token
+            finally:
+                lock.truncate(0)  # the file stays: whoever waits for it must find this one
     except OSError as fault:
         remedy = "Name a folder that can be written."
         if fault.errno in (errno.ENOSPC, errno.EDQUOT):
