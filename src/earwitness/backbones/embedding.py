@@ -67,13 +67,13 @@ def embedded(
 
     Args:
         workers: Processes; by default one a core, or fewer for few files.
-        engine: Where they run (workers.ENGINES).
+        engine: Where they run (workers.ENGINES); the nodes of a cluster must share the files.
         progress: Called with the number of files done and of all files after each.
         cache: Keep embeddings in the cache folder, and take them from there.
 
     Raises:
         UserError: If the weights cannot be had or give numbers that are not finite, the cache folder cannot
-            be written, or a worker died.
+            be written, a worker died, or one does not see a file.
     """
     if workers is not None and workers < 1:
         raise UserError(f"workers must be at least 1, not {workers}.")
@@ -85,10 +85,21 @@ def embedded(
     done = 0
     for part in parts(work, files, workers, engine):
         for result in part:
+            if engine == "ray" and not isinstance(result, Embedded):
+                _check_seen(files[done])
             yield done, result if isinstance(result, Embedded) else UnusableAudio(*result)
             done += 1
             if progress:
                 progress(done, len(files))
+
+
+def _check_seen(path: Path) -> None:
+    """A file that a worker could not use is one that nobody can: on another machine it may not be there."""
+    try:
+        audio.read(path)
+    except UnusableAudio:
+        return
+    raise UserError(f"{path} cannot be read on a worker's machine.", "All nodes must share the clips.")
 
 
 def cache_for(backbone: Backbone) -> Path:
