@@ -2,6 +2,7 @@
 
 from earwitness.api.bench import Imported, import_ritta, make_ritta, score_ritta, systems_of
 from earwitness.api.costs import Estimate, estimate, estimate_request
+from earwitness.api.distances import Compared, distance, join_distances
 from earwitness.api.request import Request
 from earwitness.api.runs import Panel, Progress, Result, judge, label, panel, rebuild, run_panel, run_request
 from earwitness.api.scenes import bank_summary, make_scenes, render_scene
@@ -12,6 +13,7 @@ from earwitness.report.clips import bundle_clips
 from earwitness.report.compare import compare
 
 __all__ = [
+    "Compared",
     "Estimate",
     "Imported",
     "LlmOptions",
@@ -24,9 +26,11 @@ __all__ = [
     "bundle",
     "bundle_clips",
     "compare",
+    "distance",
     "estimate",
     "estimate_request",
     "import_ritta",
+    "join_distances",
     "judge",
     "label",
     "make_ritta",

@@ -74,7 +74,7 @@ def from_folder(folder: Path) -> Manifest:
     root = folder.resolve()
     items = [
         Item(root.name or "clips", sample_id, root / file, "", row=row)
-        for row, (file, sample_id) in enumerate(zip(audio, _ids(audio), strict=True), 1)
+        for row, (file, sample_id) in enumerate(zip(audio, ids_of(audio), strict=True), 1)
     ]
     notes = (f"ignored files, hidden or no audio ({len(others)}): {listing(others)}",) if others else ()
     return Manifest(tuple(items), notes, str(folder))
@@ -85,7 +85,7 @@ def _names_files(metadata: Path, rename: Mapping[str, str]) -> bool:
     return not names.isdisjoint(read_table(metadata).columns)
 
 
-def _ids(files: Sequence[str]) -> list[str]:
+def ids_of(files: Sequence[str]) -> list[str]:
     """A name for every file (relative paths, all different), none of them twice."""
     stems = [str(PurePosixPath(file).with_suffix("")) for file in files]
     taken = Counter(stems) + Counter(files)  # the stem of a.wav.mp3 is the name of a.wav

@@ -9,7 +9,7 @@ says why. The recipe is part of every caption: without it a distance means nothi
 """
 
 import io
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from string import ascii_lowercase
 
@@ -33,6 +33,7 @@ SPECS: Mapping[str, MetricSpec] = {
 CSV_HEAD = ("system", "part", "metric", "value", "low", "high", "n", "reference_n", "reason", "recipe")
 _ARROWS = {-1: "↓", 1: "↑"}
 _USUAL = TableOptions()
+_NAME = 24  # columns of a terminal that names may take before they fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +238,34 @@ def latex_tables(
 
 def _latex_arrow(head: str) -> str:
     return {"↓": r" $\downarrow$", "↑": r" $\uparrow$"}.get(head[-1:], "")
+
+
+def pieces(sheet: Sheet, width: int) -> Iterator[tuple[str, list[str], list[list[str | list[str]]]]]:
+    """Title, heads and lines of tables that fit a terminal: as many columns side by side as have room,
+    intervals below their values.
+    """
+    columns = [[_stacked(cells[at]) for _, cells in sheet.lines] for at in range(len(sheet.heads) - 1)]
+    names = [name for name, _ in sheet.lines]
+    widths = [
+        max(map(len, [head, *(line for cell in column for line in cell)]))
+        for head, column in zip(sheet.heads[1:], columns, strict=True)
+    ]
+    room = width - min(_NAME, max(map(len, [*names, sheet.heads[0]]))) - 2
+    start = 0
+    while start < len(columns):
+        stop = start + 1
+        while stop < len(columns) and sum(widths[start : stop + 1]) + 2 * (stop + 1 - start) <= room:
+            stop += 1
+        lines: list[list[str | list[str]]] = [
+            [name, *(column[at] for column in columns[start:stop])] for at, name in enumerate(names)
+        ]
+        yield "" if start else sheet.title, [sheet.heads[0], *sheet.heads[start + 1 : stop + 1]], lines
+        start = stop
+
+
+def _stacked(cell: Cell) -> list[str]:
+    value = " ".join(filter(None, [cell.text, cell.part]))
+    return [value, f"[{cell.low}, {cell.high}]"] if cell.low else [value]
 
 
 def coverage_sheet(distances: Distances) -> Sheet:

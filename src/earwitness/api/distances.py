@@ -1,0 +1,156 @@
+"""Distances between folders of clips as functions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from earwitness.api.bench import systems_of
+from earwitness.api.runs import Progress, stage
+from earwitness.backbones import open_backbone
+from earwitness.backbones.base import Backbone
+from earwitness.errors import InputFaults, UserError
+from earwitness.report import distance_files
+from earwitness.tasks.distance_measures import DRAWS, check_metrics, measured
+from earwitness.tasks.distance_sets import read_sets
+from earwitness.tasks.distances import METRICS, Distances, joined
+from earwitness.tasks.settings import versions
+
+if TYPE_CHECKING:
+    import polars
+
+BACKBONE = "yamnet"
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A finished comparison, and the folder that holds it if one was named."""
+
+    distances: Distances
+    folder: Path | None
+
+    @property
+    def frame(self) -> "polars.DataFrame":
+        """One row a set, part and metric: value, interval, counts, and the reason if there is no value."""
+        import polars
+
+        numbers = dict.fromkeys(("value", "low", "high"), polars.Float64)
+        columns = ("system", "part", "metric", *numbers, "n", "reference_n", "reason")
+        rows = [[getattr(row, name) for name in columns] for row in self.distances.rows]
+        return polars.DataFrame(rows, schema=columns, schema_overrides=numbers, orient="row")
+
+
+def distance(
+    reference: str | Path,
+    sets: Mapping[str, str | Path] | Sequence[str | Path],
+    *,
+    out: str | Path | None = None,
+    prompts: str | Path | None = None,
+    paired: bool | None = None,
+    backbone: str | Backbone = BACKBONE,
+    weights: str | Path | None = None,
+    metrics: Sequence[str] = METRICS,
+    limit: int | None = None,
+    seed: int = 0,
+    level: float = 0.95,
+    draws: int = DRAWS,
+    workers: int | None = None,
+    engine: str = "local",
+    cache: bool = True,
+    progress: Progress | None = None,
+    command: str = "",
+) -> Compared:
+    """How far sets of clips are from a reference set: FAD, FD, KAD, KL, IS and CLAP score.
+
+    Args:
+        reference: Its folder, see tasks.distance_sets.
+        sets: Folder by name; or folders, see api.bench.systems_of.
+        out: Where to write numbers, tables and protocol; nothing is written without.
+        prompts: Captions by prompt_id, for the CLAP score.
+        paired: Whether equal names make pairs; None pairs what can be paired.
+        backbone: A name of backbones.NAMES, or an embedding model of your own.
+        weights: The backbone's weights, of those that have none of their own.
+        metrics, limit, seed, level, draws, workers, engine, cache: See tasks.distance_measures.measured.
+        command: As it was typed, for the protocol.
+
+    Raises:
+        UserError: Before any work, naming every fault of the input; or if no clip can be used.
+    """
+    faults = _faults(metrics, limit, level, workers)
+    folders: Mapping[str, Path] = {}
+    try:
+        folders = _folders(sets)
+    except InputFaults as fault:
+        faults += fault.faults
+    found = read_sets(Path(reference), folders, prompts=_path(prompts), paired=paired, faults=faults)
+    model = backbone
+    if isinstance(model, str):
+        model = open_backbone(model, weights=_path(weights))
+    model.ready()
+    distances = measured(
+        found.items,
+        found.reference,
+        model,
+        metrics=metrics,
+        level=level,
+        draws=draws,
+        seed=seed,
+        limit=limit,
+        workers=workers,
+        engine=engine,
+        progress=stage(progress, "clips"),
+        cache=cache,
+    )
+    distances = replace(distances, notes=(*found.notes, *distances.notes))
+    return _written(distances, out, command)
+
+
+def join_distances(
+    results: Sequence[str | Path], *, out: str | Path | None = None, command: str = ""
+) -> Compared:
+    """Finished comparisons in one table.
+
+    Args:
+        results: Folders that :func:`distance` wrote.
+
+    Raises:
+        UserError: If a folder holds no result, recipes differ (naming all in which they do), or a set stands
+            in two of them.
+    """
+    if not results:
+        raise UserError("no result is named.", "Name the folders that earwitness distance wrote.")
+    return _written(joined(*(distance_files.read(Path(each)) for each in results)), out, command)
+
+
+def _written(distances: Distances, out: str | Path | None, command: str) -> Compared:
+    folder = _path(out)
+    if folder is not None:
+        distance_files.write(folder, distances, command=command, versions=versions())
+    return Compared(distances, folder)
+
+
+def _folders(sets: Mapping[str, str | Path] | Sequence[str | Path]) -> dict[str, Path]:
+    if isinstance(sets, Mapping):
+        return {name: Path(folder) for name, folder in sets.items()}
+    return systems_of([str(each) for each in sets])
+
+
+def _path(given: str | Path | None) -> Path | None:
+    return None if given is None else Path(given)
+
+
+def _faults(metrics: Sequence[str], limit: int | None, level: float, workers: int | None) -> list[str]:
+    """What is wrong with the settings."""
+    faults = []
+    try:
+        check_metrics(metrics)
+    except UserError as fault:
+        faults.append(f"{fault.message} {fault.remedy}")
+    if not 0 < level < 1:
+        faults.append(f"the confidence level must lie between 0 and 1, not {level:g}")
+    faults += [
+        f"{name} must be at least 1, not {value}"
+        for name, value in (("limit", limit), ("workers", workers))
+        if value is not None and value < 1
+    ]
+    return faults

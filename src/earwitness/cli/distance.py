@@ -1,0 +1,105 @@
+"""``earwitness distance``: how far sets of clips are from a reference set."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from earwitness.cli import show
+from earwitness.cli.options import Group, option, with_options
+from earwitness.errors import UserError
+
+if TYPE_CHECKING:
+    from earwitness.tasks.distances import Distances
+
+EXAMPLES = """\b
+Examples:
+  earwitness distance real/ ours=out/ours base=out/base -o distances
+  earwitness distance real/ out/ -o distances          # every folder in out/ is a set
+  earwitness distance real/ ours/ --backbone vggish --weights vggish.pth --metrics fad,fd
+  earwitness distance real/ ours/ --backbone clap --weights clap/ --prompts prompts.csv
+  earwitness distance --table distances other -o both  # finished results in one table
+
+\b
+The first folder is the reference. Clips of the same name (path without ending) are pairs, which
+KL needs and which make intervals narrower; --unpaired if equal names mean nothing. With fewer
+clips than the model has dimensions FD is refused and KAD stands in its place."""
+
+OPTIONS: Group = {
+    "prompts": option(Path, "Captions: CSV or JSONL with prompt_id (a clip's name) and caption.", None),
+    "paired": option(
+        bool, "Equal names must make pairs, or must not; by default they do.", None, "--paired/--unpaired"
+    ),
+    "backbone": option(str, "The embedding model: yamnet, vggish, panns or clap.", "yamnet"),
+    "weights": option(Path, "Its weights; yamnet needs none.", None),
+    "metrics": option(str, "Of fad, fd, kad, kl, is, clap; comma-separated.", "fad,fd,kad,kl,is,clap"),
+    "limit": option(int, "Take a seeded sample of this many clips, the same in every set.", None),
+    "seed": option(int, "Seed of the halves, of the sample, and of intervals.", 0),
+    "level": option(float, "Confidence level of the intervals.", 0.95),
+    "workers": option(int, "Processes; one a core, or fewer for few clips. They change no number.", None),
+    "engine": option(str, "local, or ray: on the cluster that RAY_ADDRESS names.", "local"),
+    "no_cache": option(bool, "Embed every clip anew, and keep no embedding.", False, "--no-cache"),
+    "table": option(bool, "The folders are finished results: join them in one table.", False, "--table"),
+}
+
+
+@with_options(OPTIONS)
+def distance(
+    folders: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="REFERENCE [NAME=]DIR...", help="The reference, then the sets.", show_default=False
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")] = Path("distances"),
+    **given: Any,
+) -> None:
+    """How far are sets of clips from a reference set? FAD, FD, KAD, KL, IS, CLAP score, with intervals."""
+    from earwitness import api
+
+    if given.pop("table"):
+        stray = [name for name, (_, default) in OPTIONS.items() if given.get(name, default) != default]
+        if stray:
+            raise UserError(
+                f"with --table nothing is measured, so there is nothing to set: {', '.join(stray)}.",
+                "Leave it out.",
+            )
+        result = api.join_distances(folders, out=out, command=show.typed_command())
+    else:
+        reference, *sets = folders
+        metrics = [name.strip() for name in given.pop("metrics").split(",") if name.strip()]
+        cache = not given.pop("no_cache")
+        with show.progress_bar() as progress:
+            result = api.distance(
+                reference,
+                sets,
+                out=out,
+                metrics=metrics,
+                cache=cache,
+                progress=progress,
+                command=show.typed_command(),
+                **given,
+            )
+    _print(result.distances, out)
+
+
+def _print(distances: "Distances", out: Path) -> None:
+    """The tables as wide as the terminal, then what they rest on."""
+    from rich.console import Console
+
+    from earwitness.report import distance_tables
+    from earwitness.report.cells import one_line
+    from earwitness.report.terminal_table import table
+
+    console = Console()
+    for sheet in distance_tables.sheets(distances):
+        for piece in distance_tables.pieces(sheet, console.width):
+            console.print(table(*piece))
+        for note in sheet.notes:
+            console.print(note, markup=False, highlight=False)
+    console.print(distance_tables.caption(distances), markup=False, highlight=False)
+    for note in distances.notes:
+        console.print(f"- {one_line(note)}", markup=False, highlight=False)
+    if distances.left_out:
+        typer.echo(f"{len(distances.left_out):,} clips could not be used: {out / 'left_out.csv'}")
+    typer.echo(f"{out}: distances.json, .csv, .md and .tex, and protocol.md, the paragraph for the paper.")

@@ -1,0 +1,114 @@
+"""The files of a comparison: numbers, tables, and the paragraph for the paper."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from earwitness.errors import UserError
+from earwitness.files import write_text
+from earwitness.report import distance_tables
+from earwitness.report.tables import markdown_text
+from earwitness.tasks.distances import ALL, ANCHORS, FLOOR, Distances, from_json, to_json
+
+NUMBERS, LEFT_OUT = "distances.json", "left_out.csv"
+
+
+def write(
+    folder: Path, distances: Distances, *, command: str = "", versions: Mapping[str, str] | None = None
+) -> None:
+    """Write ``distances.json``, ``.csv``, ``.md``, ``.tex``, ``protocol.md``, and what is left out.
+
+    Args:
+        command: As it was typed, for the protocol.
+        versions: Of packages, for the protocol.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    data = json.dumps(to_json(distances), ensure_ascii=False, allow_nan=False, indent=2)
+    write_text(folder / NUMBERS, data + "\n")
+    write_text(folder / "distances.csv", distance_tables.csv_text(distances))
+    write_text(folder / "distances.md", distance_tables.markdown(distances))
+    write_text(folder / "distances.tex", distance_tables.latex_tables(distances))
+    write_text(folder / "protocol.md", protocol(distances, command=command, versions=versions))
+    if distances.left_out:
+        write_text(folder / LEFT_OUT, distance_tables.left_out_csv(distances))
+    else:
+        (folder / LEFT_OUT).unlink(missing_ok=True)
+
+
+def read(folder: Path) -> Distances:
+    """What :func:`write` wrote.
+
+    Raises:
+        UserError: If the folder holds no result.
+    """
+    file = folder / NUMBERS
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as fault:
+        raise UserError(
+            f"{file} cannot be read: {fault.strerror}.", "Name folders that earwitness distance wrote."
+        ) from fault
+    except ValueError as fault:
+        raise UserError(f"{file} is no JSON: {fault}.", "Measure the distances anew.") from fault
+    if not isinstance(data, dict):
+        raise UserError(f"{file} holds no distances.", "Measure them anew.")
+    return from_json(data, str(file))
+
+
+def protocol(distances: Distances, *, command: str = "", versions: Mapping[str, str] | None = None) -> str:
+    """The paragraph for the paper as markdown, then the notes, the command and the versions."""
+    blocks = [" ".join(map(markdown_text, _sentences(distances)))]
+    if distances.notes:
+        blocks.append("\n".join(f"- {markdown_text(note)}" for note in distances.notes))
+    if command:
+        blocks.append(f"Command: {markdown_text(command)}")
+    if versions:
+        told = ", ".join(f"{name} {version}" for name, version in versions.items())
+        blocks.append(f"Versions: {markdown_text(told)}.")
+    return "\n\n".join(blocks) + "\n"
+
+
+_HOW = {
+    "fad": "FAD is the squared Fréchet distance between Gaussians fitted to the frames of all clips of "
+    "either set (unbiased covariance, float64, no matrix square root).",
+    "fd": "FD is the same of the clips' embeddings, one a clip.",
+    "kad": "KAD is 100 times the unbiased squared MMD of the clips' embeddings under a Gaussian kernel whose "
+    "bandwidth is the median distance within the reference.",
+    "kl": "KL is the mean over pairs of KL(reference || clip), in nats, between the softmax of the "
+    "classifier's logits.",
+    "is": "IS is the exponential of the mean KL between a clip's softmax distribution and that of all clips, "
+    "over the whole set at once.",
+    "clap": "CLAP is the mean cosine between the embeddings of a clip and its caption.",
+}
+_SURE = {
+    "fad": "of FAD and FD from the influence of every clip on the distance, summed by cluster",
+    "kad": "of KAD by the delete-one-cluster jackknife",
+    "kl": "of KL and CLAP by a seeded bootstrap over clusters",
+}
+
+
+def _sentences(distances: Distances) -> list[str]:
+    """How the numbers came about, and how sure they are."""
+    rows = distances.rows
+    systems = [name for name in dict.fromkeys(row.system for row in rows) if name not in ANCHORS]
+    there = [name for name in _HOW if any(row.metric == name and row.value is not None for row in rows)]
+    said = [
+        f"{len(systems)} {'set was' if len(systems) == 1 else 'sets were'} held against "
+        f"{distances.recipe.reference_clips:,} reference clips.",
+        distance_tables.recipe_words(distances.recipe),
+        *(_HOW[name] for name in there),
+    ]
+    if any(row.low is not None for row in rows):
+        how = "; ".join(text for name, text in _SURE.items() if name in there)
+        said.append(f"Intervals are at {100 * distances.level:g} % ({how}; seed {distances.seed}).")
+        said.append("A clip and its reference are one cluster.")
+    for row in rows:
+        if row.system == FLOOR and row.part == ALL and row.value is not None:
+            spec = distance_tables.SPECS[row.metric]
+            said.append(f"{spec.title} between two halves of the reference: {row.value:.{spec.decimals}f}.")
+    said += [
+        f"Of {one.system} {one.clips - one.used} of {one.clips:,} clips could not be used."
+        for one in distances.coverage
+        if one.used < one.clips
+    ]
+    return said
