@@ -75,6 +75,10 @@ def inception_score(
 ) -> Score | str:
     """exp of the mean KL between a clip's distribution and that of all clips (Salimans et al., NeurIPS 2016).
 
+    The distribution of all clips is itself an estimate, so that the score of few clips is too low and rises
+    with their number: compare sets of one size. The interval is that of the score's first-order change by
+    every clip, on the logarithmic scale.
+
     Args:
         p: (n, c) probabilities, one row a clip.
         clusters: The cluster of every clip; by default each its own.

@@ -183,6 +183,19 @@ class Frechet:
 
         2 (mu1 - mu2)' c + c' (I - T) c - tr (I - T) S1
 
+    It rests on the singular vectors that give the value, so that an interval costs one more pass over the
+    frames. In simulations of sets that differ (8 dimensions and 200 to 2,000 frames, 64 and 80 to 640, also
+    of correlated frames and of skewed ones) the standard error was within 5 % of that of the delete-one-clip
+    jackknife, and 95 % intervals held the mean distance of samples of that size in 93 to 99 % of the runs.
+    Two limits:
+
+    - That mean is above the distance of what was sampled, by an amount that falls about as 1/n. In the 64
+      dimensions two sets of one distribution were 2.4 apart with 80 frames each, 0.59 with 320 and 0.29 with
+      640; the interval holds these, not 0. Compare sets of one size, and see how far two halves of the
+      reference are apart.
+    - Near 0 the derivative vanishes and the limit law with it. The interval is then cut at 0 and too long
+      rather than too short: for sets of one distribution it held the mean in 95 to 100 % of the runs.
+
     Attributes:
         value: As :func:`frechet`.
 
@@ -269,8 +282,10 @@ def interval(
 ) -> tuple[float, float] | None:
     """The confidence interval of a number from the influences of its clusters.
 
+    The standard error is the root of the sum of their squares, times k / (k - 1) for k clusters.
+
     Args:
-        influences: One per cluster: the sum over its clips, in both sets.
+        influences: One per cluster: the sum over its clips, in both sets, as they are signed.
         level: Confidence level in (0, 1).
         floor: Lowest value the number can take; None if it has none.
 
