@@ -3,6 +3,7 @@
 from earwitness.api.bench import Imported, import_ritta, make_ritta, score_ritta, systems_of
 from earwitness.api.costs import Estimate, estimate, estimate_request
 from earwitness.api.distances import Compared, distance, join_distances
+from earwitness.api.events import score_events
 from earwitness.api.request import Request
 from earwitness.api.runs import Panel, Progress, Result, judge, label, panel, rebuild, run_panel, run_request
 from earwitness.api.scenes import bank_summary, make_scenes, render_scene
@@ -40,6 +41,7 @@ __all__ = [
     "render_scene",
     "run_panel",
     "run_request",
+    "score_events",
     "score_ritta",
     "systems_of",
 ]

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from earwitness import __version__
-from earwitness.cli import about, bench, demo, distance, judge, prompts, report, scenes, share
+from earwitness.cli import about, bench, demo, distance, events, judge, prompts, report, scenes, share
 from earwitness.errors import EarwitnessError
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app.add_typer(scenes.app, name="scenes")
 app.add_typer(bench.app, name="bench")
 app.command("label", epilog=judge.LABEL_EXAMPLES)(judge.label)
 app.command("distance", epilog=distance.EXAMPLES)(distance.distance)
+app.command("events", epilog=events.EXAMPLES)(events.events)
 app.command("demo")(demo.demo)
 app.command("report")(report.report)
 app.command("failures")(report.failures)

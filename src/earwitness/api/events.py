@@ -1,0 +1,156 @@
+"""Event tables against the truth: ``earwitness.score_events`` mirrors ``earwitness events``."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from earwitness import __version__
+from earwitness.errors import UserError
+from earwitness.events import EventTable
+from earwitness.report import event_tables
+from earwitness.report.event_tables import EventScores
+from earwitness.scores.event_metrics import Rule
+from earwitness.tasks import event_files as files
+from earwitness.tasks.event_scores import COUNT, LEAVE, Heard, Settings, scored
+
+MISSING = ("error", "empty", "unheard")
+OUTSIDE = ("auto", COUNT, LEAVE)
+
+
+def score_events(
+    truth: str | Path,
+    estimated: Mapping[str, str | Path] | Sequence[str | Path] | str | Path,
+    *,
+    out: str | Path | None = None,
+    collar: float = 0.2,
+    offset_share: float = 0.2,
+    offset_collar: float | None = None,
+    offset: bool = True,
+    segment: float = 1.0,
+    durations: str | Path | Mapping[str, float] | float | None = None,
+    own: str | Path | Mapping[str, str] | None = None,
+    missing: str = "error",
+    outside: str = "auto",
+    merge: bool = False,
+    level: float = 0.95,
+    draws: int = 10_000,
+    seed: int = 0,
+    command: str = "",
+) -> EventScores:
+    """Event- and segment-based F1 and error rate, and errors of time, of systems against one truth.
+
+    Args:
+        truth: A DCASE table, a folder of event tables or label tracks, a data set of scenes, a label run.
+        estimated: The same, by system; without names a system is called as its file or folder.
+        out: Folder for the files of report.event_tables; None writes nothing.
+        collar: Onsets may differ by this, plus-minus, seconds; ``offset_collar`` is the same unless given.
+        offset_share: Offsets may differ by ``offset_collar`` or this share of the true event, whichever is
+            more.
+        offset: Whether offsets are asked for at all.
+        segment: Length of segments, seconds.
+        durations: Of the truth's clips, where it does not state them: a table, a folder of audio, one number.
+        own: Table of labels (label, class), for both sides; an empty class leaves the label out.
+        missing: A clip that an estimate does not name: ``error``, ``empty`` or ``unheard``.
+        outside: A label that names no class of the truth: ``count`` as false alarm or ``leave`` out;
+            ``auto`` leaves it out of label runs, which name whatever they hear, and else counts.
+        merge: Make one of overlapping events of one class, on both sides.
+
+    Raises:
+        UserError: If an option or a source cannot be used.
+        InputFaults: Listing every fault of a source.
+    """
+    settings = _settings(collar, offset_share, offset_collar, offset, segment, level, draws, seed)
+    for name, value, known in (("missing", missing, MISSING), ("outside", outside, OUTSIDE)):
+        if value not in known:
+            raise UserError(f"there is no {name} {value!r}.", f"Known: {', '.join(known)}.")
+    systems = _systems(estimated)
+    labels = files.own_labels(Path(own)) if isinstance(own, str | Path) else dict(own or {})
+    true = files.truth(files.read(Path(truth)), _durations(durations))
+    tables = {clip: _renamed(table, labels, merge) for clip, table in true.tables.items()}
+    notes = []
+    if true.cut:
+        notes.append(f"{true.cut} true events end after their clip and were cut off at its end.")
+    if overlaps := files.overlapping(tables):
+        clip, first = next(iter(overlaps.items()))
+        notes.append(
+            f"In {len(overlaps)} clips of the truth events of one class overlap (first: {clip}, {first}). "
+            "Each counts; --merge makes one of them."
+        )
+    found = []
+    for name, path in systems.items():
+        source = files.read(path)
+        one = files.estimate(source, tables, missing)
+        if one.placed.cut:
+            notes.append(f"{name}: {one.placed.cut} events end after their clip and were cut off at its end.")
+        outside_is = outside if outside != "auto" else LEAVE if source.kind == files.LABELS else COUNT
+        given = {clip: table.merged() if merge else table for clip, table in one.placed.tables.items()}
+        found.append(scored(tables, Heard(name, given, one.left_out, outside_is), settings, labels))
+    classes = sorted({event.label for table in tables.values() for event in table})
+    length_s = sum(table.duration_s for table in tables.values())
+    scores = EventScores(
+        str(truth),
+        len(tables),
+        length_s,
+        tuple(classes),
+        settings,
+        tuple(found),
+        tuple(notes),
+        command,
+        __version__,
+    )
+    if out is not None:
+        event_tables.write(Path(out), scores)
+    return scores
+
+
+def _settings(
+    collar: float,
+    offset_share: float,
+    offset_collar: float | None,
+    offset: bool,
+    segment: float,
+    level: float,
+    draws: int,
+    seed: int,
+) -> Settings:
+    try:
+        rule = Rule(collar, collar if offset_collar is None else offset_collar, offset_share, offset)
+    except ValueError as fault:
+        raise UserError(f"{fault}.") from fault
+    if not 0.001 <= segment <= 3600:
+        raise UserError(f"a segment must last 0.001 to 3600 s, not {segment!r}.")
+    if not 0 < level < 1 or draws < 1 or seed < 0:
+        raise UserError("level must lie between 0 and 1, draws be at least 1, seed at least 0.")
+    return Settings(rule, segment, level, draws, seed)
+
+
+def _systems(given: Mapping[str, str | Path] | Sequence[str | Path] | str | Path) -> dict[str, Path]:
+    if isinstance(given, Mapping):
+        return {name: Path(path) for name, path in given.items()}
+    each = [Path(one) for one in ([given] if isinstance(given, str | Path) else given)]
+    if not each:
+        raise UserError("there is no estimate.", "Name at least one table, folder or run.")
+    found: dict[str, Path] = {}
+    for path in each:
+        name = path.resolve().stem if path.is_file() else path.resolve().name
+        if name in found:
+            raise UserError(f"two estimates are called {name!r}.", f"Name them: NAME={path}")
+        found[name] = path
+    return found
+
+
+def _durations(given: str | Path | Mapping[str, float] | float | None) -> Mapping[str, float] | float | None:
+    if isinstance(given, str | Path):
+        return files.durations_in(Path(given))
+    if isinstance(given, Mapping):
+        return {files.clip_of(name): float(length) for name, length in given.items()}
+    if given is not None and not 0 < given < float("inf"):
+        raise UserError(f"a clip's length must be more than 0 s, not {given!r}.")
+    return None if given is None else float(given)
+
+
+def _renamed(table: EventTable, own: Mapping[str, str], merge: bool) -> EventTable:
+    """The truth's events under the classes of the user's table."""
+    events = (replace(e, label=own.get(e.label, e.label)) for e in table if own.get(e.label) != "")
+    renamed = EventTable(tuple(events), table.duration_s)
+    return renamed.merged() if merge else renamed
