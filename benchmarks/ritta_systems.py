@@ -268,7 +268,9 @@ def run(folder: Path, given: argparse.Namespace) -> None:
             path = folder / "outputs" / system / f"{clip.key}.wav"
             dataset.write_sound(path, render.mix(clip.scene, recipe.bank), clip.scene.rate_hz)
     outputs = {system: folder / "outputs" / system for system in SKILLS}
-    result = bench.score_ritta(folder / "data", outputs, run=folder / "run", listener="yamnet")
+    result = bench.score_ritta(
+        folder / "data", outputs, run=folder / "run", listener="yamnet", distances="none"
+    )
     assert isinstance(result, Result)
     print(f"\n(b) through the listener, {len(known)} classes of the bank: relation correctness (mARel)")
     show_heard(result, given.prompts)

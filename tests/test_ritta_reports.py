@@ -47,7 +47,13 @@ def score(world: World, name: str, lines: list[Answer], **how: Any) -> Path:
     """A run of its own by a listener that answers so; what it has no answer for is silent."""
     listener = script(world.folder / f"{name}.jsonl", lines)
     earwitness.score_ritta(
-        world.data, world.outputs, run=world.folder / name, listener=listener, options=OPTIONS, **how
+        world.data,
+        world.outputs,
+        run=world.folder / name,
+        listener=listener,
+        options=OPTIONS,
+        distances="none",
+        **how,
     )
     return world.folder / name
 
@@ -298,6 +304,6 @@ def test_licences_that_are_not_known_are_a_warning(world: World, tmp_path: Path)
     changed = [head, ",".join(["bank/1.wav", label, recording, "", author, scenes]), *rows[1:]]
     (data / "licences.csv").write_text("\n".join(changed) + "\n", encoding="utf-8")
     listener = script(tmp_path / "s.jsonl", world.lines)
-    earwitness.score_ritta(data, run=tmp_path / "run", listener=listener, options=OPTIONS)
+    earwitness.score_ritta(data, run=tmp_path / "run", listener=listener, options=OPTIONS, distances="none")
     made = earwitness.bundle(tmp_path / "run", tmp_path / "given", options=OPTIONS)
     assert any("1 x UNVERIFIED or not stated: find out before you publish" in note for note in made.notes)

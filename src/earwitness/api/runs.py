@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from earwitness import runner, tasks
 from earwitness.api.request import Request
+from earwitness.backbones import open_backbone
+from earwitness.backbones.base import Backbone
 from earwitness.errors import UserError
 from earwitness.ledger import Ledger
 from earwitness.listeners.base import Listener
 from earwitness.manifest import Manifest
 from earwitness.report import agreement, tables
 from earwitness.report import build as reports
-from earwitness.tasks import settings
+from earwitness.tasks import run_distances, settings
 from earwitness.tasks.rows import Summary
 from earwitness.tasks.task import SEED, Setup
 
@@ -34,7 +36,8 @@ class Result:
         folder: The run folder, with index.html in it.
         summary: Systems, comparisons and notes.
         counts: What was heard anew, taken over, and left unheard; None for a rebuilt report.
-        rescored: That the outputs that were there were scored in another way, in a sentence; empty if not.
+        rescored: That the outputs that were there were scored in another way, or had other distances, in
+            sentences; empty if not.
     """
 
     folder: Path
@@ -68,6 +71,24 @@ class Result:
             )
         numbers = dict.fromkeys(("value", "low", "high"), polars.Float64)
         return _frame(self.folder / "relations.csv", numbers)
+
+    @property
+    def distances(self) -> "polars.DataFrame":
+        """One row per system, part and metric: how far its clips are from the references, or why there is
+        no number.
+
+        Raises:
+            UserError: If the run has no distances.
+        """
+        import polars
+
+        if self.summary.distances is None:
+            raise UserError(
+                f"{self.folder}: the run has no distances.",
+                "Name a backbone (distances) and, but for ritta, the system that is the reference.",
+            )
+        numbers = dict.fromkeys(("value", "low", "high"), polars.Float64)
+        return _frame(self.folder / "distances.csv", numbers)
 
     @property
     def replies(self) -> "polars.DataFrame":
@@ -161,12 +182,14 @@ def run_panel(request: Request, folder: Path, progress: Progress | None = None) 
             "Choose another folder for several with -o; earwitness compare holds finished runs side by side.",
         )
     found = request.items()
+    backbone = _backbone(request, found)
     ears = {name: request.open(name) for name in request.listeners}
     for ear in ears.values():  # all of them, before the first costs anything
         request.setup(ear)
         ear.ready()
     results = {
-        name: _run(request, found, ear, request.folder(folder, name), progress) for name, ear in ears.items()
+        name: _run(request, found, ear, backbone, request.folder(folder, name), progress)
+        for name, ear in ears.items()
     }
     runs = {name: result.folder for name, result in results.items()}
     agreement.write(folder, runs, request.options)
@@ -187,18 +210,77 @@ def run_request(request: Request, folder: Path, progress: Progress | None = None
             f"ask and swap are for judges; {request.listeners[0]} hears every clip once and sees no caption.",
             "Leave them out, or name a judge.",
         )
-    return _run(request, found, ear, folder, progress)
+    return _run(request, found, ear, _backbone(request, found), folder, progress)
 
 
-def _run(request: Request, found: Manifest, ear: Listener, folder: Path, progress: Progress | None) -> Result:
-    """Hear the clips with one listener and write the run folder."""
+def _backbone(request: Request, found: Manifest) -> Backbone | None:
+    """What distances are measured with, if they are asked for; all that it needs is there.
+
+    Raises:
+        UserError: If there is no such backbone, or weights or references are missing.
+    """
+    if not request.backbone:
+        return None
+    # weights given for the listener yamnet are those of the backbone too: there may be no network
+    given = request.distance_weights or (request.weights if request.backbone == "yamnet" else None)
+    backbone = open_backbone(request.backbone, weights=Path(given) if given else None)
+    run_distances.asked(tasks.find(request.task), found.items, request.reference)
+    try:
+        backbone.ready()
+    except UserError as fault:
+        if request.distances is not None:
+            raise
+        remedy = f"{fault.remedy} Or measure no distances: --distances none."
+        raise UserError(fault.message, remedy) from fault
+    return backbone
+
+
+def _run(
+    request: Request,
+    found: Manifest,
+    ear: Listener,
+    backbone: Backbone | None,
+    folder: Path,
+    progress: Progress | None,
+) -> Result:
+    """Hear the clips with one listener, measure distances, and write the run folder."""
     task, options, setup = tasks.find(request.task), request.options, request.setup(ear)
     specs = task.measures(settings.asked(ear, setup)).specs
     tables.check(options.table, specs, [item.system for item in found.items])
     ear.ready()
     with Ledger.create(folder / "ledger.sqlite") as ledger:
         counts = hear(ledger, ear, found, request, setup, progress)
-    return _built(folder, options, counts, progress)
+        changed = _measured(ledger, request, backbone, progress)
+    result = _built(folder, options, counts, progress)
+    return replace(result, rescored=" ".join(filter(None, [result.rescored, changed])))
+
+
+def _measured(ledger: Ledger, request: Request, backbone: Backbone | None, progress: Progress | None) -> str:
+    """Measure the distances of the run, as it is now; says if those before were of another recipe."""
+    before = run_distances.kept(ledger)
+    if backbone is None:
+        if before is None:
+            return ""
+        run_distances.forget(ledger)
+        return f"{ledger.path.parent} has no distances any more, since none were asked for."
+    items = [stored.item for stored in ledger.items()]
+    asked = run_distances.asked(tasks.find(request.task), items, request.reference)
+    if not asked.clips:
+        return f"{ledger.path.parent} has no distances: no clip in it has a reference."
+    after = run_distances.measure(
+        ledger,
+        asked,
+        backbone,
+        level=request.options.level,
+        seed=request.seed,
+        workers=request.workers,
+        engine=request.engine,
+        progress=stage(progress, "embedding"),
+    )
+    if before is None or before.recipe.backbone == after.recipe.backbone:
+        return ""
+    was, now = before.recipe.backbone, after.recipe.backbone
+    return f"{ledger.path.parent} had distances by {was}; they are now by {now}."
 
 
 def _built(

@@ -72,6 +72,7 @@ def compare(
     from rich.console import Console
 
     from earwitness.report import compare as runs
+    from earwitness.report import compared_distances
     from earwitness.report.build import Options
     from earwitness.report.cells import one_line
 
@@ -81,6 +82,8 @@ def compare(
     console = Console()
     console.print(_table("Second run less first", runs.difference_table(found)))
     console.print(_table("Coverage", runs.coverage_table(found)))
+    if found.distances:
+        console.print(_table("Distances", compared_distances.table(found.distances)))
     if found.changed:
         shown = runs.changed_table(found)
         console.print(_table("Other verdicts", shown[: LISTED + 1]))

@@ -82,7 +82,8 @@ def print_result(result: "Result", names: Mapping[str, str]) -> None:
     console = Console()
     for table in terminal.tables(result.summary, names):
         console.print(table)
-    for note in result.summary.notes:
+    distances = result.summary.distances
+    for note in (*result.summary.notes, *(distances.notes if distances else ())):
         console.print(f"- {one_line(note)}", markup=False, highlight=False)
     if result.rescored:
         console.print(f"- {one_line(result.rescored)}", markup=False, highlight=False)

@@ -11,6 +11,7 @@ from earwitness.errors import UserError
 from earwitness.files import whole, write_text
 from earwitness.ledger import Ledger
 from earwitness.report import (
+    distance_tables,
     figures,
     labels,
     latex,
@@ -25,7 +26,8 @@ from earwitness.report import (
 from earwitness.report.items_csv import extra_columns, write_items
 from earwitness.runner import COST
 from earwitness.scores.ritta_rules import CHOICES, PAPER, RELEASED, rules
-from earwitness.tasks import independence, label, ritta, settings
+from earwitness.tasks import independence, label, ritta, run_distances, settings
+from earwitness.tasks.distances import Distances
 from earwitness.tasks.ritta_unread import Unread
 from earwitness.tasks.rows import ItemRow, Summary
 from earwitness.tasks.summary import summarise
@@ -87,6 +89,7 @@ class Run:
         used: What was used and what it cost, and which models answered.
         rows: Every scored item, anew with each call.
         replies: Every row of ``replies.csv`` by column, anew with each call.
+        distances: How far the systems' clips are from reference clips; None if nobody asked.
     """
 
     meta: Mapping[str, Any]
@@ -95,6 +98,7 @@ class Run:
     hearer: Hearer
     rows: Callable[[], Iterable[ItemRow]]
     replies: Callable[[], Iterable[Mapping[str, Any]]]
+    distances: Distances | None = None
 
 
 def of_ledger(ledger: Ledger, unclaimed: bool | None = None, scoring: Mapping[str, str] | None = None) -> Run:
@@ -104,7 +108,8 @@ def of_ledger(ledger: Ledger, unclaimed: bool | None = None, scoring: Mapping[st
         UserError: If the task has no such way of scoring.
     """
     hearer = settings.hearer(ledger, unclaimed, scoring)
-    meta = ledger.meta() | {"unclaimed": hearer.unclaimed, "scoring": dict(hearer.scoring)}
+    kept = {name: value for name, value in ledger.meta().items() if name != run_distances.META}
+    meta = kept | {"unclaimed": hearer.unclaimed, "scoring": dict(hearer.scoring)}
     task, usage = tasks.find(meta["task"]), ledger.usage()
     if hearer.scoring and task is not ritta.TASK:
         raise UserError(f"scoring is of the task {ritta.TASK.name}, not of {task.name}.")
@@ -120,6 +125,7 @@ def of_ledger(ledger: Ledger, unclaimed: bool | None = None, scoring: Mapping[st
         hearer=hearer,
         rows=lambda: task.rows(ledger, hearer),
         replies=all_replies,
+        distances=run_distances.kept(ledger),
     )
 
 
@@ -197,8 +203,7 @@ def write(folder: Path, run: Run, options: Options, progress: Progress | None = 
     table = folder / "tables" / summary.task
     write_text(table.with_suffix(".md"), tables.markdown(summary, options.table))
     write_text(table.with_suffix(".tex"), latex.latex(summary, options.table))
-    if summary.measures.strata:
-        _write_relations(folder, run, summary, options)
+    _write_more_tables(folder, run, summary, options)
     figures.write_figures(summary, folder / "figures", options.table.names)
     write_text(folder / "protocol.md", protocol.paragraph(summary, facts))
     with whole(folder / "run.json") as part:
@@ -221,10 +226,31 @@ def write(folder: Path, run: Run, options: Options, progress: Progress | None = 
     return summary
 
 
-def _write_relations(folder: Path, run: Run, summary: Summary, options: Options) -> None:
-    """The tables by relation, and RiTTA's own in the modes that they belong to; those of other modes go."""
+def _write_more_tables(folder: Path, run: Run, summary: Summary, options: Options) -> None:
+    """Tables by relation and of distances; those of an earlier report that have no place in this one go."""
+    wanted: dict[Path, str] = {}
     shelf, table = folder / "tables", options.table
-    write_text(folder / "relations.csv", relation_tables.csv_text(summary))
+    if summary.measures.strata:
+        wanted[folder / "relations.csv"] = relation_tables.csv_text(summary)
+        wanted |= {shelf / name: text for name, text in _relations(run, summary, options).items()}
+    if summary.distances is not None:
+        label = f"{table.label or f'tab:{summary.task}'}:distances"
+        found, baselines = summary.distances, summary.measures.baselines
+        wanted[folder / "distances.csv"] = distance_tables.csv_text(found)
+        named = shelf / f"{summary.task}_distances"
+        wanted[named.with_suffix(".md")] = distance_tables.markdown(found, table, baselines)
+        wanted[named.with_suffix(".tex")] = distance_tables.latex_tables(found, table, baselines, label=label)
+    ours = "*" if summary.measures.strata else "distances.*"
+    for old in (*shelf.glob(f"{summary.task}_{ours}"), folder / "distances.csv"):
+        if old not in wanted:
+            old.unlink(missing_ok=True)
+    for path, text in wanted.items():
+        write_text(path, text)
+
+
+def _relations(run: Run, summary: Summary, options: Options) -> dict[str, str]:
+    """The tables by relation by file name, and RiTTA's own in the modes that they belong to."""
+    table = options.table
     wanted = {
         f"{summary.task}_relations.md": relation_tables.markdown(summary, table),
         f"{summary.task}_relations.tex": relation_tables.latex_tables(summary, table),
@@ -236,11 +262,7 @@ def _write_relations(folder: Path, run: Run, summary: Summary, options: Options)
         drawn: dict[str, Any] = {"level": options.level, "draws": options.draws, "seed": run.meta["seed"]}
         text = ritta_tables.released(summary, run.rows(), chosen.thresholds, table, **drawn)
         wanted[f"{summary.task}_released.md"] = text
-    for old in shelf.glob(f"{summary.task}_*"):
-        if old.name not in wanted:
-            old.unlink()
-    for name, text in wanted.items():
-        write_text(shelf / name, text)
+    return wanted
 
 
 def ways(task: str, scoring: Mapping[str, str], unclaimed: bool | None) -> list[str]:
@@ -281,7 +303,7 @@ def summary_of(run: Run, rows: Iterable[ItemRow], options: Options) -> Summary:
         level=options.level,
         draws=options.draws,
     )
-    return replace(summary, notes=(*summary.notes, *unread.notes()))
+    return replace(summary, notes=(*summary.notes, *unread.notes()), distances=run.distances)
 
 
 def _noting(rows: Iterable[ItemRow], extra: dict[str, None]) -> Iterator[ItemRow]:

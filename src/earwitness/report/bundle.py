@@ -26,6 +26,7 @@ from earwitness.report.cells import csv_rows, safe
 from earwitness.report.encode import FORMATS
 from earwitness.report.packing import Packed, Sounds, write_packed
 from earwitness.tasks import label
+from earwitness.tasks.distances import Coverage, Distance, Distances
 from earwitness.tasks.ritta_wanted import wanted
 from earwitness.tasks.rows import ItemRow, Source, Summary
 
@@ -246,7 +247,41 @@ class _Packer:
         """The run as the folder shows it."""
         used = {**self._run.used, "served": hiding.through(self._run.used["served"], self._ours)}
         return replace(
-            self._run, meta=self.meta, used=used, rows=lambda: iter(self.rows), replies=self._replies
+            self._run,
+            meta=self.meta,
+            used=used,
+            rows=lambda: iter(self.rows),
+            replies=self._replies,
+            distances=self._distances(),
+        )
+
+    def _distances(self) -> Distances | None:
+        """The run's distances under other names, in the order of these."""
+        found = self._run.distances
+        if found is None:
+            return None
+
+        def name(system: str) -> str:  # anchors keep theirs
+            return self.aliases.get(system, system)
+
+        def place(row: Distance | Coverage) -> tuple[int, int, str]:
+            return self._place(row.system) if row.system in self.aliases else (2, 0, "")
+
+        left_out = [
+            (name(system), self._name(Path(file).name), self._ours(reason))
+            for system, file, reason in found.left_out
+        ]
+        return replace(
+            found,
+            rows=tuple(
+                replace(row, system=name(row.system), reason=self._ours(row.reason))
+                for row in sorted(found.rows, key=place)
+            ),
+            coverage=tuple(
+                replace(row, system=name(row.system)) for row in sorted(found.coverage, key=place)
+            ),
+            left_out=tuple(sorted(left_out)),
+            notes=tuple(self._name(self._ours(note)) for note in found.notes),
         )
 
     def _replies(self) -> Iterator[Mapping[str, Any]]:

@@ -3,7 +3,8 @@
 Conventions
 -----------
 Each run is scored as its own outputs last were. Items are matched by system and sample_id. A metric is
-compared if both runs measure it on the same scale; how: :mod:`.differences`.
+compared if both runs measure it on the same scale; how: :mod:`.differences`. Distances stand side by side
+only if both runs' are of one recipe.
 """
 
 import hashlib
@@ -16,8 +17,9 @@ from typing import Any
 
 from earwitness.errors import UserError
 from earwitness.files import whole, write_text
-from earwitness.report import agreement, build
+from earwitness.report import agreement, build, compared_distances
 from earwitness.report.cells import csv_rows, one_line, safe
+from earwitness.report.compared_distances import Pair
 from earwitness.report.differences import ALIKE, Difference, Judged, Key, Scored, by_system
 from earwitness.report.summary_files import write_json
 from earwitness.report.tables import NONE, markdown_text, number, p_text
@@ -65,6 +67,7 @@ class Compared:
         only_first, only_second: Items of one run alone, as (system, sample_id).
         settings: What differs in settings, in words.
         notes: What could not be compared.
+        distances: Distances that both runs have, if they are of one recipe.
     """
 
     task: str
@@ -81,6 +84,7 @@ class Compared:
     settings: tuple[str, ...]
     notes: tuple[str, ...]
     specs: Mapping[str, MetricSpec]
+    distances: tuple[Pair, ...]
 
 
 def compare(
@@ -125,6 +129,7 @@ def compare(
             "Items are matched by system and sample_id; these have to be called alike in both.",
         )
     specs, notes = _shared_specs(*runs)
+    distances, no_distances = compared_distances.pairs(*(run.distances for run in runs))
     measures = runs[0].task.measures(runs[0].hearer)
     first_way, second_way = (build.ways(r.task.name, r.hearer.scoring, r.hearer.unclaimed) for r in runs)
     settings = list(_settings(runs[0].meta, runs[1].meta))
@@ -146,8 +151,9 @@ def compare(
         differences=tuple(scored.differences(shared, specs)),
         changed=tuple(_changed(shared, judged)),
         settings=tuple(settings),
-        notes=(*notes, *chain.from_iterable(map(scored.left_out, specs))),
+        notes=(*notes, *chain.from_iterable(map(scored.left_out, specs)), *no_distances),
         specs={spec.name: spec for spec in specs},
+        distances=distances,
     )
     if out is not None:
         _write(Path(out), found, shared, judged)
@@ -326,6 +332,8 @@ def _markdown(found: Compared) -> str:
     lines = [f"Two runs of the {markdown_text(found.task)} task", ""]
     lines += [*(f"- {markdown_text(one)}" for one in heads(found)), ""]
     lines += [*_table(difference_table(found)), "", *_table(coverage_table(found)), ""]
+    if found.distances:
+        lines += ["Distances", "", *_table(compared_distances.table(found.distances)), ""]
     lines += [f"- {markdown_text(one)}" for one in remarks(found)]
     if found.changed:
         lines += ["", "Other verdicts", "", *_table(changed_table(found))]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from earwitness.report import relation_tables, tables
+from earwitness.report import distance_tables, relation_tables, tables
 from earwitness.tasks.edit_judged import TIE
 from earwitness.tasks.edit_measured import UNKNOWN
 from earwitness.tasks.ritta_scored import UNMEASURED
@@ -98,6 +98,7 @@ def view(
         "listed": _LISTED,
         "notes": summary.notes,
         "relations": _relations(summary, names) if summary.measures.strata else {},
+        "distances": _distances(summary, names),
         "unlisted": _unlisted(summary, names),
     }
 
@@ -115,6 +116,19 @@ def _relations(summary: Summary, names: Mapping[str, str]) -> dict[str, Any]:
         for sheet in sorted(sheets, key=lambda sheet: sheet.spec.name != key)
     ]
     return {"heads": heads, "sheets": shown}
+
+
+def _distances(summary: Summary, names: Mapping[str, str]) -> dict[str, Any]:
+    """The tables of distances, what they need to be read, and what else is to be known."""
+    found = summary.distances
+    if found is None:
+        return {}
+    options = tables.TableOptions(names=names)
+    return {
+        "sheets": distance_tables.sheets(found, options, summary.measures.baselines),
+        "caption": distance_tables.caption(found),
+        "notes": found.notes,
+    }
 
 
 def _unlisted(summary: Summary, names: Mapping[str, str]) -> str:

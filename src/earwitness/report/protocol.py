@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from earwitness.report import relation_words
+from earwitness.report import distance_tables, relation_words
 from earwitness.report.cells import one_line
 from earwitness.report.tables import key_spec, low_coverage, markdown_text
 from earwitness.tasks import independence
@@ -39,6 +39,7 @@ def paragraph(summary: Summary, facts: Mapping[str, Any]) -> str:
         _measure(summary, listener),
         relation_words.sentences(summary, facts) if summary.measures.strata else (),
         _statistics(summary, facts),
+        _distances(summary),
         _limits(summary, facts),
     )
     blocks = [" ".join(sentences)]
@@ -197,6 +198,21 @@ def _statistics(summary: Summary, facts: Mapping[str, Any]) -> list[str]:
     if any(row.baseline for row in summary.rows):
         said.append("Baselines are shown for scale and were not tested.")
     return said
+
+
+def _distances(summary: Summary) -> list[str]:
+    """What was measured against references, and by which recipe."""
+    found = summary.distances
+    if found is None:
+        return []
+    there = {row.metric for row in found.rows}
+    specs = [spec for name, spec in distance_tables.SPECS.items() if name in there]
+    metrics = "; ".join(f"{spec.title}, {spec.meaning}" for spec in specs)
+    said = [f"Clips were held against reference clips as well ({metrics}).", *found.notes]
+    left_out = len({(system, file) for system, file, _ in found.left_out})
+    if left_out:
+        said.append(f"{_count(left_out, 'clip')} could not be embedded and were left out.")
+    return [markdown_text(one) for one in (*said, distance_tables.recipe_words(found.recipe))]
 
 
 def _has_intervals(summary: Summary) -> bool:

@@ -9,14 +9,17 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from earwitness.report import latex, relation_tables, tables
+from earwitness.report import distance_tables, latex, relation_tables, tables
 from earwitness.scores.relations import MAIN
 from earwitness.scores.ritta_released import product_of_means
 from earwitness.stats import resampling
 from earwitness.stats.intervals import wilson
 from earwitness.stats.resampling import Floats
+from earwitness.tasks.distances import Distances
 from earwitness.tasks.rows import SCORED, ItemRow, Metric, MetricSpec, Summary, SystemRow
 
+GENERAL = ("fad", "kl", "fd")
+"""The paper's general metrics, in the order of its Table 5."""
 TABLE_5 = {"presence": 2, "relation": 2, "parsimony": 2, "msr": 4}
 """The paper's columns, in order, and the power of ten that each is multiplied by."""
 TABLE_6 = dict(zip(MAIN, ("Count", "TempOrder", "SpatDist", "Compos"), strict=True))
@@ -32,10 +35,13 @@ RELEASED = (
     "does."
 )
 
+_Column = tuple[str, MetricSpec, Mapping[str, Metric]]
+
 
 def table_5(summary: Summary, options: tables.TableOptions) -> tables.Grid:
-    """All relations together: mAPre, mARel and mAPar in 10⁻², mAMSR in 10⁻⁴."""
-    columns = []
+    """All relations together: FAD, KL and FD where they were measured, mAPre, mARel and mAPar in 10⁻², mAMSR
+    in 10⁻⁴."""
+    columns = [_distance_column(summary, name) for name in GENERAL] if summary.distances else []
     for name, power in TABLE_5.items():
         spec = tables.spec_of(summary, name)
         metrics = {row.system: _scaled(row.metrics[name], power) for row in summary.rows}
@@ -44,9 +50,11 @@ def table_5(summary: Summary, options: tables.TableOptions) -> tables.Grid:
 
 
 def table_6(summary: Summary, options: tables.TableOptions) -> tables.Grid:
-    """mAMSR by main relation, in 10⁻⁴."""
+    """By main relation FAD, where it was measured, and mAMSR in 10⁻⁴."""
     spec = tables.spec_of(summary, "msr")
     columns = []
+    if summary.distances:
+        columns += [_distance_column(summary, "fad", main, f" {head}") for main, head in TABLE_6.items()]
     for main, head in TABLE_6.items():
         metrics = {
             row.system: _scaled(relation_tables.metric_of(row, main, spec.name)) for row in summary.rows
@@ -58,9 +66,13 @@ def table_6(summary: Summary, options: tables.TableOptions) -> tables.Grid:
 def paper_tables(summary: Summary, options: tables.TableOptions) -> dict[str, str]:
     """Both tables by file name, as markdown and as LaTeX; the ceilings stand below a rule."""
     usual = relation_tables.caption(summary, options)
+    more, fad = "", ""
+    if summary.distances:
+        more, fad = f" {_recipe_note(summary.distances)}", "FAD and "
     captions = {
-        "table5": f"All relations, as in Table 5 of RiTTA, whose definitions were used. {usual}",
-        "table6": f"mAMSR by main relation, as in Table 6 of RiTTA, whose definitions were used. {usual}",
+        "table5": f"All relations, as in Table 5 of RiTTA, whose definitions were used. {usual}{more}",
+        "table6": f"{fad}mAMSR by main relation, as in Table 6 of RiTTA, whose definitions were used. {usual}"
+        f"{more}",
     }
     files = {}
     for (name, caption), make in zip(captions.items(), (table_5, table_6), strict=True):
@@ -71,7 +83,27 @@ def paper_tables(summary: Summary, options: tables.TableOptions) -> dict[str, st
     return files
 
 
-_Column = tuple[str, MetricSpec, Mapping[str, Metric]]
+def _recipe_note(found: Distances) -> str:
+    """What keeps a reader from setting these distances beside the paper's, and their recipe."""
+    return (
+        f"{', '.join(distance_tables.SPECS[name].title for name in GENERAL)} are of the recipe below. The "
+        "paper's FAD and FD come of VGGish, its KL is one of Gaussians, and its reference clips were others: "
+        f"do not set these numbers beside the paper's. {distance_tables.recipe_words(found.recipe)} "
+        f"Why a distance is {tables.NONE} is told in ritta_distances.md."
+    )
+
+
+def _distance_column(summary: Summary, metric: str, part: str = relation_tables.ALL, of: str = "") -> _Column:
+    """A distance of every system; none for those that have no sound."""
+    assert summary.distances is not None
+    known = {
+        row.system: Metric(row.value, row.low, row.high, n=row.n)
+        for row in summary.distances.rows
+        if (row.metric, row.part) == (metric, part)
+    }
+    spec = distance_tables.SPECS[metric]
+    metrics = {row.system: known.get(row.system, Metric(None)) for row in summary.rows}
+    return f"{spec.title}{of}", spec, metrics
 
 
 def _grid(summary: Summary, columns: Sequence[_Column], options: tables.TableOptions) -> tables.Grid:

@@ -13,6 +13,7 @@ from typing import Any
 
 from earwitness.report.cells import csv_rows, safe
 from earwitness.report.tables import COUNTS
+from earwitness.tasks import distances
 from earwitness.tasks.rows import Summary, SystemRow
 
 
@@ -28,6 +29,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
         "rows": [_row_json(row) for row in summary.rows],
         "comparisons": [asdict(comparison) for comparison in summary.comparisons],
         "notes": [*summary.notes, *_unscored_notes(summary)],
+        "distances": None if summary.distances is None else distances.to_json(summary.distances),
     }
 
 

@@ -2,12 +2,14 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from earwitness.report import relation_tables
+from earwitness.report import distance_tables, relation_tables
 from earwitness.report.cells import one_line
 from earwitness.report.tables import (
     LOW_COVERAGE_NOTE,
+    NONE,
     PART_NOTE,
     TableOptions,
     comparisons,
@@ -50,6 +52,7 @@ def tables(summary: Summary, names: Names | None = None) -> list["Table"]:
     """
     names = names or {}
     found = [_systems(summary, names), *_measures(summary, names), *_relations(summary, names)]
+    found += _distances(summary, names)
     if shares := _verdict_shares(summary):
         found.append(_verdicts(summary, shares, names))
     if any(count for row in summary.rows for count in row.errors.values()):
@@ -199,6 +202,25 @@ def _relation(
             shown.append([cell.text, f"{cell.low}-{cell.high}"] if bounded else cell.text)
         lines.append(shown)
     return table(["", f"{_head(sheet.spec)} by relation"], heads, lines, caption, dense=True)
+
+
+def _distances(summary: Summary, names: Names) -> list["Table"]:
+    """All metrics of the whole sets and, where there are parts, the first that has numbers by part."""
+    if summary.distances is None:
+        return []
+    options = TableOptions(names=names, interval="none")
+    whole, *by_part = distance_tables.sheets(summary.distances, options, summary.measures.baselines)
+    caption = (
+        f"Embeddings: {summary.distances.recipe.backbone}. The recipe, without which a distance means "
+        f"nothing, intervals, and why there is no number ({NONE}): tables/{summary.task}_distances.md."
+    )
+    found = []
+    known = (s for s in by_part if any(cell.text != NONE for _, line in s.lines for cell in line))
+    for sheet in (whole, *islice(known, 1)):
+        cells = [[name, *(cell.text for cell in line)] for name, line in sheet.lines]
+        title = "Distances to the reference" if sheet is whole else sheet.title
+        found.append(table(title, sheet.heads, cells, caption if sheet is whole else ""))
+    return found
 
 
 def _errors(summary: Summary, names: Names) -> list["Table"]:

@@ -27,7 +27,7 @@ from earwitness.tasks.ritta_classes import Classed, audioset, classed, unmapped
 from earwitness.tasks.ritta_measures import measures
 from earwitness.tasks.ritta_scored import Hearing, is_silent, scored
 from earwitness.tasks.ritta_unread import unread, warning
-from earwitness.tasks.ritta_wanted import Wanted, truth, wanted
+from earwitness.tasks.ritta_wanted import Wanted, cluster, truth, wanted
 from earwitness.tasks.rows import SCORED, UNHEARD, Asked, ItemRow
 from earwitness.tasks.task import NOT_HEARD_YET, NOTHING_KEPT, Hearer, Kept, Stage, Task
 
@@ -137,7 +137,7 @@ def _base(stored: StoredItem, asked: Wanted) -> dict[str, Any]:
         "reversed_caption": "",
         "audio": str(item.audio),
         "duration_s": stored.facts.get("duration_s"),
-        "cluster": " ".join(item.caption.casefold().split()),
+        "cluster": cluster(item.caption),
         "stratum": relation,
         "asked": tuple(_asked(asked.expected)),
         "texts": {"Sub-relation": relation},

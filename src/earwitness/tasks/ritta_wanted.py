@@ -59,6 +59,11 @@ def wanted(text: str) -> Wanted:
     return Wanted(expected, float(duration_s))
 
 
+def cluster(prompt: str) -> str:
+    """What clips of one prompt share: its words, whatever their case and spacing."""
+    return " ".join(prompt.casefold().split())
+
+
 def truth_text(scene: Scene) -> str:
     """For the column ``truth``: the scene's events."""
     rate = scene.rate_hz

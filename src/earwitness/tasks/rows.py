@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from earwitness.events import Event
+from earwitness.tasks.distances import Distances
 
 LOW_COVERAGE = 0.95
 """Below this share of applicable items scored, a system's number is marked."""
@@ -221,7 +222,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Everything about a run but its items."""
+    """Everything about a run but its items; ``distances`` are those to its references, if there are any."""
 
     task: str
     listener: str
@@ -230,6 +231,7 @@ class Summary:
     comparisons: tuple[Comparison, ...]
     notes: tuple[str, ...]
     marks: tuple[Mark, ...] = ()
+    distances: Distances | None = None
 
     @property
     def specs(self) -> tuple[MetricSpec, ...]:

@@ -1,0 +1,147 @@
+"""Distances of a run: which clips are held against which, and the numbers as the run keeps them.
+
+Conventions
+-----------
+A run holds one set of distances, those that were asked for last: another backbone, or none, takes the place
+of what was there. They are measured of all clips of the run each time it is extended (embeddings come from
+the cache), and kept as plain numbers, so that no clip, cache or weights are needed to show them again.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from earwitness.backbones import NAMES
+from earwitness.backbones.base import Backbone
+from earwitness.errors import UserError
+from earwitness.ledger import Ledger
+from earwitness.manifest import Item
+from earwitness.manifest.table import listing, near
+from earwitness.tasks import distance_measures, distances, order, order_stated, ritta, ritta_distances
+from earwitness.tasks.distances import Compared, Distances
+from earwitness.tasks.task import Task
+
+META = "distances"
+"""Where the ledger keeps them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is held against what.
+
+    Attributes:
+        clips: Every clip that is measured, with its own references.
+        reference: The reference set; None for the clips' own references.
+        notes: What a reader must know of the choice.
+        baselines: Systems whose clips are known to be silent, or the reference's own.
+    """
+
+    clips: tuple[Compared, ...]
+    reference: tuple[Path, ...] | None
+    notes: tuple[str, ...]
+    baselines: tuple[str, ...] = ()
+
+
+def asked(task: Task, items: Sequence[Item], reference: str = "") -> Asked:
+    """What a run of these items is measured for.
+
+    Args:
+        reference: The system that is the reference; not for ritta, which has its own.
+
+    Raises:
+        UserError: If no system is called so, or there is no other.
+        InputFaults: Naming references that are missing.
+    """
+    if task is ritta.TASK:
+        clips = ritta_distances.compared(items)
+        return Asked(clips, None, ritta_distances.NOTES, ritta_distances.BASELINES)
+    systems = Counter(item.system for item in items)
+    if reference not in systems:
+        raise UserError(
+            f"no system is called {reference!r}{near(reference, systems)}, so it cannot be the reference.",
+            f"Systems: {listing(systems)}.",
+        )
+    if len(systems) == 1:
+        raise UserError(f"there is no system beside {reference!r} to hold against it.", "Add one.")
+    answers = {item.sample_id: item.audio for item in items if item.system == reference}
+    clips = tuple(
+        Compared(
+            item.system,
+            item.sample_id,
+            item.audio,
+            references=(answers[item.sample_id],) if item.sample_id in answers else (),
+            caption=item.caption,
+            cluster=order_stated.of_item(item).cluster if task is order.TASK else item.sample_id,
+        )
+        for item in items
+        if item.system != reference
+    )
+    return Asked(clips, tuple(answers.values()), (f"The reference is the system {reference}.",))
+
+
+def measure(
+    ledger: Ledger,
+    found: Asked,
+    backbone: Backbone,
+    *,
+    level: float,
+    seed: int,
+    workers: int | None = None,
+    engine: str = "local",
+    progress: Callable[[int, int], None] | None = None,
+) -> Distances:
+    """Measure, and keep the numbers in the run's ledger."""
+    measured = distance_measures.measured(
+        found.clips,
+        found.reference,
+        backbone,
+        metrics=NAMES[backbone.name].serves,
+        level=level,
+        seed=seed,
+        workers=workers,
+        engine=engine,
+        progress=progress,
+    )
+    plain = tuple(f"{name}: " for name in found.baselines)  # what is told of these is no news
+    told = (note for note in measured.notes if not note.startswith(plain))
+    measured = replace(measured, notes=(*found.notes, *told))
+    if (before := kept(ledger)) is not None:
+        measured = _standing(measured, before)
+    ledger.begin({META: distances.to_json(measured)}, ())
+    return measured
+
+
+def _standing(now: Distances, before: Distances) -> Distances:
+    """The numbers as they are now, but of systems whose clips have gone since, as they were."""
+    if (now.recipe, now.level) != (before.recipe, before.level):
+        return now
+    used = {row.system: row.used for row in now.coverage}
+    gone = {row.system for row in before.coverage if row.used > used.get(row.system, 0)}
+    return replace(
+        now,
+        rows=(*(r for r in now.rows if r.system not in gone), *(r for r in before.rows if r.system in gone)),
+        coverage=(
+            *(r for r in now.coverage if r.system not in gone),
+            *(r for r in before.coverage if r.system in gone),
+        ),
+        left_out=(
+            *(row for row in now.left_out if row[0] not in gone),
+            *(row for row in before.left_out if row[0] in gone),
+        ),
+    )
+
+
+def forget(ledger: Ledger) -> None:
+    """Let the run hold none."""
+    ledger.begin({META: None}, ())
+
+
+def kept(ledger: Ledger) -> Distances | None:
+    """What the run holds; None for nothing.
+
+    Raises:
+        UserError: If the numbers are not as they were kept.
+    """
+    data = ledger.meta().get(META)
+    return None if data is None else distances.from_json(data, str(ledger.path))
