@@ -11,6 +11,7 @@ import importlib.metadata
 import logging
 import os
 import socket
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -150,7 +151,7 @@ class _Crew:
         here = len(self._starting) + len(self._busy) + len(self._idle)
         for _ in range(min(len(self.todo) - len(self._starting), self.size - here)):
             actor = self._actor.remote()
-            self._starting[actor.start.remote(self._work, os.getcwd(), _version())] = actor
+            self._starting[actor.start.remote(self._work, os.getcwd(), sys.path, _version())] = actor
         refs = [*self._busy, *self._starting]
         ready, _ = ray.wait(refs, num_returns=1, timeout=_PATIENCE_S)
         if not ready and not self._busy and not self._idle:
@@ -210,7 +211,7 @@ _SAME = "Every node needs the same Python and the same earwitness with what it n
 class _Worker:
     """In an actor. Only bytes cross, so that arrays are the worker's own, as in a local process."""
 
-    def start(self, work: bytes, folder: str, version: str) -> None:
+    def start(self, work: bytes, folder: str, modules: Sequence[str], version: str) -> None:
         if version != _version():
             raise UserError(
                 f"{socket.gethostname()} has earwitness {_version()}; this is {version}.",
@@ -223,6 +224,7 @@ class _Worker:
                 f"{socket.gethostname()} does not see the folder {folder}: {fault.strerror}.",
                 "Give the command in a folder that all nodes share.",
             ) from None
+        sys.path.extend(place for place in modules if place not in sys.path)
         self._pickle: Any = importlib.import_module("ray.cloudpickle")
         self._work = self._pickle.loads(work)
 
