@@ -1,0 +1,108 @@
+"""Folders to sets: which clips are pairs, whose captions count, and what is wrong told at once."""
+
+from pathlib import Path
+
+import pytest
+
+from earwitness.errors import InputFaults
+from earwitness.tasks.distance_sets import read_sets
+
+
+def touch(folder: Path, *names: str) -> Path:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"sound")
+    return folder
+
+
+def pairs(found) -> dict[str, str | None]:
+    return {item.audio.name: item.references[0].name if item.references else None for item in found.items}
+
+
+def test_equal_names_are_pairs_whatever_the_ending(tmp_path):
+    truth = touch(tmp_path / "truth", "a.wav", "più/雨 の音.flac", "c.wav")
+    ours = touch(tmp_path / "ours", "a.mp3", "più/雨 の音.wav", "d.wav", "notes.txt")
+    found = read_sets(truth, {"ours": ours})
+    assert pairs(found) == {"a.mp3": "a.wav", "雨 の音.wav": "雨 の音.flac", "d.wav": None}
+    assert {item.clip_id for item in found.items} == {"a", "più/雨 の音", "d"}
+    assert {path.name for path in found.reference} == {"a.wav", "雨 の音.flac", "c.wav"}
+    said = " ".join(found.notes)
+    assert "ours: 2 of 3 clips are paired with the reference by name." in said
+    assert "clips of ours without a counterpart (1): d" in said
+    assert "clips of the reference without a counterpart in ours (1): c" in said
+    assert "notes.txt" in said
+
+
+def test_pairs_can_be_refused_or_demanded(tmp_path):
+    truth, ours = touch(tmp_path / "truth", "1.wav"), touch(tmp_path / "ours", "1.wav")
+    assert pairs(read_sets(truth, {"ours": ours}, paired=False)) == {"1.wav": None}
+    others = touch(tmp_path / "others", "x.wav")
+    assert pairs(read_sets(truth, {"others": others})) == {"x.wav": None}
+    with pytest.raises(InputFaults, match=r"others shares no name with the reference.*it has x; .* 1"):
+        read_sets(truth, {"ours": ours, "others": others}, paired=True)
+
+
+def test_clips_that_lie_in_other_folders_are_paired_by_file_name_alone(tmp_path):
+    truth = touch(tmp_path / "truth", "audio/1.wav", "audio/2.wav")
+    ours = touch(tmp_path / "ours", "1.wav", "2.wav", "3.wav")
+    found = read_sets(truth, {"ours": ours})
+    assert pairs(found) == {"1.wav": "1.wav", "2.wav": "2.wav", "3.wav": None}
+    assert [item.clip_id for item in found.items] == ["audio/1", "audio/2", "3"]
+    assert "by file name alone" in " ".join(found.notes)
+    twice = touch(tmp_path / "twice", "x/1.wav", "y/1.wav")
+    assert set(pairs(read_sets(truth, {"twice": twice})).values()) == {None}
+
+
+def test_clips_of_one_stem_are_not_confused(tmp_path):
+    truth = touch(tmp_path / "truth", "a.wav", "a.mp3")
+    ours = touch(tmp_path / "ours", "a.wav", "a.mp3")
+    assert pairs(read_sets(truth, {"ours": ours})) == {"a.wav": "a.wav", "a.mp3": "a.mp3"}
+    single = touch(tmp_path / "single", "a.ogg")
+    assert pairs(read_sets(truth, {"single": single})) == {"a.ogg": None}
+
+
+def test_captions_come_from_prompts_then_the_folder_then_the_counterpart(tmp_path):
+    truth = touch(tmp_path / "truth", "a.wav", "b.wav", "c.wav")
+    (truth / "metadata.csv").write_text(
+        "file_name,caption,system\na.wav,truth a,x\nb.wav,truth b,x\nc.wav,truth c,y\n", encoding="utf-8"
+    )
+    ours = touch(tmp_path / "ours", "a.wav", "b.wav", "c.wav")
+    (ours / "metadata.csv").write_text(
+        "file_name,caption\na.wav,own a\nb.wav,own b\nc.wav,\n", encoding="utf-8"
+    )
+    prompts = tmp_path / "prompts.csv"
+    prompts.write_text("prompt_id,caption\na,prompt a\n", encoding="utf-8")
+    found = read_sets(truth, {"ours": ours}, prompts=prompts)
+    assert {item.clip_id: item.caption for item in found.items} == {
+        "a": "prompt a",
+        "b": "own b",
+        "c": "truth c",
+    }
+
+
+def test_every_fault_is_told_at_once(tmp_path):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    prompts = tmp_path / "prompts.csv"
+    prompts.write_text("id,text\n1,x\n", encoding="utf-8")
+    with pytest.raises(InputFaults) as raised:
+        read_sets(
+            tmp_path / "gone",
+            {"empty": empty, "reference, halved": empty, "missing": tmp_path / "nowhere"},
+            prompts=prompts,
+            faults=["something else"],
+        )
+    said = str(raised.value)
+    for part in ("something else", "gone: no such", "no audio in", "nowhere: no such", "prompt_id"):
+        assert part in said
+    assert "a set cannot be called 'reference, halved'" in said
+    with pytest.raises(InputFaults, match="no set is named"):
+        read_sets(touch(tmp_path / "truth", "a.wav"), {})
+
+
+def test_prompts_of_other_clips_are_refused(tmp_path):
+    truth, ours = touch(tmp_path / "truth", "1.wav"), touch(tmp_path / "ours", "1.wav")
+    prompts = tmp_path / "prompts.jsonl"
+    prompts.write_text('{"prompt_id": 7, "caption": "a dog"}\n', encoding="utf-8")
+    with pytest.raises(InputFaults, match="no prompt_id is the name of a clip"):
+        read_sets(truth, {"ours": ours}, prompts=prompts)
