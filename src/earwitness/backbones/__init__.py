@@ -27,13 +27,44 @@ class About:
     paper: str
 
 
+_EMBEDS = ("fad", "fd", "kad")
+_CLASSIFIES = ("kl", "is")
+
 NAMES: dict[str, About] = {
     "yamnet": About(
         needs="nothing: the weights are fetched once",
         gives="1,024 numbers every 0.48 s, their mean, 521 logits",
-        serves=("fad", "fd", "kad", "kl", "is"),
+        serves=(*_EMBEDS, *_CLASSIFIES),
         timed=True,
         paper="Plakal and Ellis, YAMNet, 2019",
+    ),
+    "vggish": About(
+        needs="extra torch, your weights file",
+        gives="128 numbers every 0.96 s, their mean",
+        serves=_EMBEDS,
+        timed=False,
+        paper="Hershey et al., CNN Architectures for Large-Scale Audio Classification, ICASSP 2017",
+    ),
+    "panns": About(
+        needs="extra torch, your weights file (Cnn14)",
+        gives="2,048 numbers a clip, 527 logits",
+        serves=(*_EMBEDS, *_CLASSIFIES),
+        timed=False,
+        paper="Kong et al., PANNs, IEEE/ACM TASLP 28, 2020",
+    ),
+    "panns-framewise": About(
+        needs="extra torch, your weights file (Cnn14_DecisionLevelMax)",
+        gives="2,048 numbers every 0.32 s, their mean, 527 logits",
+        serves=(*_EMBEDS, *_CLASSIFIES),
+        timed=True,
+        paper="Kong et al., PANNs, IEEE/ACM TASLP 28, 2020",
+    ),
+    "clap": About(
+        needs="extra clap, your folder of weights",
+        gives="512 numbers every 10 s, their mean (length 1), and of words",
+        serves=(*_EMBEDS, "clap"),
+        timed=False,
+        paper="Wu et al., Large-Scale Contrastive Language-Audio Pretraining, ICASSP 2023",
     ),
 }
 """Every backbone by name."""
@@ -49,12 +80,28 @@ def open_backbone(name: str, *, weights: Path | None = None) -> Backbone:
 
     Raises:
         UserError: If there is no such backbone (with the nearest name), or it has no weights of its own and
-            none are given or they cannot be read.
+            none are given or they are not there.
     """
     if name == "yamnet":
         from earwitness.backbones.yamnet import Yamnet
 
         return Yamnet(weights=weights)
+    if name == "vggish":
+        from earwitness.backbones.vggish import Vggish
+
+        return Vggish(weights=weights)
+    if name == "panns":
+        from earwitness.backbones.panns import Panns
+
+        return Panns(weights=weights)
+    if name == "panns-framewise":
+        from earwitness.backbones.panns import PannsFramewise
+
+        return PannsFramewise(weights=weights)
+    if name == "clap":
+        from earwitness.backbones.clap import Clap
+
+        return Clap(weights=weights)
     near = difflib.get_close_matches(name, NAMES, n=1)
     hint = f"Did you mean {near[0]!r}? " if near else ""
     raise UserError(f"there is no backbone {name!r}.", f"{hint}Known: {', '.join(NAMES)}.")

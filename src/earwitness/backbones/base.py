@@ -72,7 +72,11 @@ class Backbone(Protocol):
         ...
 
     def embed(self, samples: Floats) -> Embedding:
-        """Of (n,) mono samples at ``rate_hz``; a clip shorter than a window is padded with zeros."""
+        """Of (n,) mono samples at ``rate_hz``; a clip shorter than a window is padded.
+
+        Raises:
+            UnusableAudio: ``too_long`` if the backbone sees clips as a whole and this one is too long for that.
+        """
         ...
 
 

@@ -27,9 +27,9 @@ LOG_OFFSET = 0.001
 
 _WINDOW = 400
 _STEP = 160
+PATCH_SAMPLES = (PATCH_FRAMES - 1) * _STEP + _WINDOW
 _FFT = 512
 _LOW_HZ, _HIGH_HZ = 125.0, 7500.0
-_PATCH_SAMPLES = (PATCH_FRAMES - 1) * _STEP + _WINDOW
 _PEAK = 10 ** (-1 / 20)
 _MOST_GAIN = 10 ** (30 / 20)
 _BLOCK_FRAMES = 128  # keeps the spectra of one block in the processor's cache
@@ -59,26 +59,27 @@ def log_mel(samples: Array, hop_frames: int) -> Array:
     patches = samples.shape[0] // (hop_frames * _STEP) + 1
     frames = (patches - 1) * hop_frames + PATCH_FRAMES
     padded = np.zeros((frames - 1) * _STEP + _WINDOW, dtype=np.float32)
-    lead = _PATCH_SAMPLES // 2
+    lead = PATCH_SAMPLES // 2
     kept = min(samples.shape[0], padded.shape[0] - lead)
     padded[lead : lead + kept] = samples[:kept]
-    return _log_mel(padded)
+    return _log_mel(padded, LOG_OFFSET)
 
 
-def log_mel_from_start(samples: Array, hop_frames: int) -> Array:
+def log_mel_from_start(samples: Array, hop_frames: int, offset: float = LOG_OFFSET) -> Array:
     """Log-mel frames of a clip, padded at its end so that patches a hop apart take in every sample.
 
     Args:
         samples: (n,) at 16 kHz, full scale 1.
         hop_frames: Frames from one patch to the next.
+        offset: Added before the logarithm.
 
     Returns:
         (frames, 64) natural logarithms; frame k begins at ``k * 0.01`` s of the clip.
     """
-    hops = max(0, -(-(samples.shape[0] - _PATCH_SAMPLES) // (hop_frames * _STEP)))
-    padded = np.zeros(hops * hop_frames * _STEP + _PATCH_SAMPLES, dtype=np.float32)
+    hops = max(0, -(-(samples.shape[0] - PATCH_SAMPLES) // (hop_frames * _STEP)))
+    padded = np.zeros(hops * hop_frames * _STEP + PATCH_SAMPLES, dtype=np.float32)
     padded[: samples.shape[0]] = samples
-    return _log_mel(padded)
+    return _log_mel(padded, offset)
 
 
 def patches(mel: Array, hop_frames: int) -> Array:
@@ -87,7 +88,7 @@ def patches(mel: Array, hop_frames: int) -> Array:
     return views.transpose(0, 2, 1)[:, np.newaxis]
 
 
-def _log_mel(padded: Array) -> Array:
+def _log_mel(padded: Array, offset: float) -> Array:
     """(frames, 64) of every whole frame of (n,) samples."""
     framed = sliding_window_view(padded, _WINDOW)[::_STEP]
     frames = len(framed)
@@ -96,7 +97,7 @@ def _log_mel(padded: Array) -> Array:
         block = framed[start : start + _BLOCK_FRAMES] * _hann()
         spectrum = np.abs(scipy.fft.rfft(block, _FFT, axis=1, overwrite_x=True))
         mel[start : start + _BLOCK_FRAMES] = (_mel_bands() @ spectrum.T).T
-    mel += LOG_OFFSET
+    mel += offset
     return np.log(mel, out=mel)
 
 
