@@ -181,6 +181,15 @@ def test_collar_is_plus_minus_and_sed_eval_loses_a_hit_to_rounding():
     assert ours([([Event("a", 1.0, 2.0)], [Event("a", 0.8, 2.0)])], rule).counts.hits.sum() == 1
 
 
+def test_mir_eval_rounds_distances_but_not_what_it_compares_them_with():
+    """An offset 0.323257 s late where 20 % of the event, 0.32326 s, is allowed."""
+    truth, estimated = [Event("a", 0.0, 1.6163)], [Event("a", 0.0, 1.6163 + 0.323257)]
+    rule = em.Rule(0.2, 0.2, 0.2)
+    assert ours([(truth, estimated)], rule).counts.hits.sum() == 1
+    assert peers.events_by_sed_eval([(truth, estimated)], rule)["overall"]["Ntp"] == 1
+    assert peers.hits_by_mir_eval(truth, estimated, rule) == 0
+
+
 def test_offset_rule_doctest():
     done = doctest.testmod(em)
     assert done.attempted >= 4

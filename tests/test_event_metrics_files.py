@@ -1,0 +1,392 @@
+"""``earwitness events``: what is read, what is refused, and what comes out."""
+
+import csv
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+import earwitness
+from earwitness.cli.main import app
+from earwitness.errors import InputFaults, UserError
+from earwitness.events import Event, EventTable, write_audacity, write_dcase, write_json
+from earwitness.scenes import scene
+from earwitness.scenes.bank import Bank
+from earwitness.scenes.scene import Placed, Scene
+from earwitness.tasks import event_files, event_labels
+from sounds import noise
+
+TRUTH = {
+    "a": EventTable((Event("dog", 1.0, 2.0), Event("cat", 4.0, 6.0)), 10.0),
+    "b": EventTable((Event("dog", 3.0, 3.5),), 10.0),
+    "c": EventTable((), 10.0),
+}
+HEARD = {
+    "a": EventTable((Event("dog", 1.1, 2.1), Event("dog", 4.0, 6.0)), 10.0),
+    "b": EventTable((Event("dog", 3.0, 3.5),), 10.0),
+    "c": EventTable((Event("cat", 0.0, 1.0),), 10.0),
+}
+
+
+def dcase(path, tables):
+    write_dcase(path, {f"{name}.wav": table for name, table in tables.items()})
+    return path
+
+
+def folder(path, tables, write=write_json, ending=".json"):
+    path.mkdir()
+    for name, table in tables.items():
+        write(path / f"{name}{ending}", table)
+    return path
+
+
+def lengths(path, names=("a.wav", "b.wav", "c.wav")):
+    path.write_text("file,duration_s\n" + "".join(f"{name},10\n" for name in names))
+    return path
+
+
+@pytest.fixture
+def sides(tmp_path):
+    """The truth and a system, as folders of event tables that state everything."""
+    return folder(tmp_path / "truth", TRUTH), folder(tmp_path / "ours", HEARD)
+
+
+def said(*words):
+    result = CliRunner().invoke(app, ["events", *map(str, words)], env={"COLUMNS": "200"})
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return " ".join(result.stdout.split())
+
+
+def values(scores, at=0):
+    return {name: metric.value for name, metric in scores.systems[at].whole.metrics.items()}
+
+
+def test_the_same_numbers_from_every_format(tmp_path, sides):
+    truth, ours = sides
+    table = dcase(tmp_path / "truth.tsv", TRUTH)
+    tracks = folder(tmp_path / "tracks", TRUTH, write_audacity, ".txt")
+    given = lengths(tmp_path / "lengths.csv")
+    for one in ("a", "b", "c"):
+        noise(tmp_path / "clips" / f"{one}.wav", 0, 10.0)
+    wanted = values(earwitness.score_events(truth, ours))
+    assert wanted["event_f1"] == pytest.approx(4 / 7)  # 2 hits, 3 true, 4 estimated
+    assert wanted["event_er"] == pytest.approx((1 + 0 + 1) / 3)  # a cat taken for a dog, a cat made up
+    assert wanted["onset_bias_s"] == pytest.approx(0.05)
+    for other, how in (
+        (table, {"durations": given}),
+        (table, {"durations": tmp_path / "clips"}),
+        (tracks, {"durations": 10.0}),
+    ):
+        assert values(earwitness.score_events(other, ours, **how)) == wanted
+    estimated = dcase(tmp_path / "ours.tsv", HEARD)
+    tracks = folder(tmp_path / "their", HEARD, write_audacity, ".txt")
+    scores = earwitness.score_events(table, {"x": estimated, "y": tracks}, durations=given)
+    assert values(scores, 0) == values(scores, 1) == wanted
+
+
+def test_a_clip_without_rows_has_no_events_and_its_false_alarms_count(tmp_path):
+    truth = dcase(tmp_path / "t.tsv", TRUTH)
+    assert "c.wav" not in truth.read_text()
+    scores = earwitness.score_events(
+        truth, dcase(tmp_path / "e.tsv", HEARD), durations=lengths(tmp_path / "l.csv")
+    )
+    assert scores.clips == 3
+    assert scores.systems[0].by_clip["c"]["event_insertions"] == 1
+
+
+def test_tables_without_a_header_and_clips_named_with_folders(tmp_path):
+    truth = tmp_path / "t.tsv"
+    truth.write_text("clips/a.wav\t1.0\t2.0\tdog\nclips/b.wav\t\t\t\n")
+    estimated = tmp_path / "e.csv"
+    estimated.write_text("filename,onset,offset,event_label\na.wav,1.0,2.0,dog\n")
+    assert values(earwitness.score_events(truth, estimated, durations=5.0))["event_f1"] == 1.0
+
+
+def test_all_faults_of_a_table_are_listed_with_their_rows(tmp_path, sides):
+    bad = tmp_path / "bad.tsv"
+    bad.write_text(
+        "filename\tonset\toffset\tevent_label\na.wav\t2\t1\tdog\na.wav\tx\t1\tdog\na.wav\t1\t2\t\nb.wav\t1\t2\tdog\n"
+    )
+    with pytest.raises(InputFaults) as fault:
+        earwitness.score_events(sides[0], bad)
+    assert len(fault.value.faults) == 3
+    assert [one.split(":")[0] for one in fault.value.faults] == ["row 2", "row 3", "row 4"]
+
+
+def test_clips_on_one_side_only_are_listed_together(tmp_path, sides):
+    other = folder(tmp_path / "other", {"a": HEARD["a"], "bb": HEARD["b"]})
+    with pytest.raises(InputFaults) as fault:
+        earwitness.score_events(sides[0], other)
+    told = str(fault.value)
+    assert "bb is not in the truth (did you mean 'b'?)" in told
+    assert "the clip 'b' of the truth is missing" in told
+    assert "the clip 'c' of the truth is missing" in told
+    assert "--missing" in told
+
+
+def test_a_missing_clip_is_no_number_unless_it_is_said_to_be_empty(tmp_path, sides):
+    part = folder(tmp_path / "part", {"a": HEARD["a"], "c": HEARD["c"]})
+    unheard = earwitness.score_events(sides[0], part, missing="unheard")
+    one = unheard.systems[0]
+    assert (one.clips, one.heard, one.coverage) == (3, 2, pytest.approx(2 / 3))
+    assert dict(one.left_out) == {"b": "missing"}
+    assert one.whole.counts["event_true"] == 2
+    empty = earwitness.score_events(sides[0], part, missing="empty").systems[0]
+    assert empty.whole.counts["event_true"] == 3
+    assert "part: 1 of 3 clips are unheard and not scored: b (missing)" in said(
+        *(sides[0], part, "--missing", "unheard")
+    )
+
+
+def test_a_system_that_heard_no_clip_has_no_number(tmp_path, sides):
+    run = tmp_path / "run"
+    run.mkdir()
+    rows = [
+        {"system": "x", "sample_id": name, "file_name": f"{name}.wav", "duration_s": None, "status": "unheard",
+         "reason": "unreadable", "events": None}
+        for name in TRUTH
+    ]  # fmt: skip
+    (run / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    one = earwitness.score_events(sides[0], run, out=tmp_path / "o").systems[0]
+    assert set(one.whole.reasons) == set(one.whole.metrics)
+    assert all(metric.value is None for metric in one.whole.metrics.values())
+    assert dict(one.left_out) == dict.fromkeys(TRUTH, "unreadable")
+    assert "NaN" not in (tmp_path / "o" / "events.json").read_text()
+
+
+@pytest.mark.parametrize("missing_length", ["", "--durations"])
+def test_lengths_are_never_inferred(tmp_path, sides, missing_length):
+    truth = dcase(tmp_path / "t.tsv", TRUTH)
+    how = {"durations": lengths(tmp_path / "l.csv", ("a.wav",))} if missing_length else {}
+    with pytest.raises(InputFaults, match="its length is not known") as fault:
+        earwitness.score_events(truth, sides[1], **how)
+    assert "--durations" in str(fault.value)
+    with pytest.raises(UserError, match="states the lengths of its clips itself"):
+        earwitness.score_events(sides[0], sides[1], durations=10.0)
+
+
+def test_events_beyond_their_clip(tmp_path, sides):
+    late = dcase(
+        tmp_path / "late.tsv", {"a": EventTable((Event("dog", 8.0, 12.0), Event("cat", 11.0, 12.0)), 20.0)}
+    )
+    with pytest.raises(InputFaults, match="lies beyond the clip's end") as fault:
+        earwitness.score_events(late, sides[1], durations=lengths(tmp_path / "l.csv"))
+    assert len(fault.value.faults) == 2
+    with pytest.raises(InputFaults, match=r"'cat' \(11 to 12 s\) lies beyond") as fault:
+        earwitness.score_events(sides[0], late)
+    assert len(fault.value.faults) == 1, "an estimated end is cut off and told"
+    some = dcase(tmp_path / "some.tsv", {"a": EventTable((Event("dog", 8.0, 12.0),), 20.0)})
+    assert any("cut off" in note for note in earwitness.score_events(sides[0], some).notes)
+
+
+def test_lengths_that_disagree_are_a_fault(tmp_path, sides):
+    short = folder(tmp_path / "short", {name: EventTable((), 5.0) for name in TRUTH})
+    with pytest.raises(InputFaults, match="5 s long here, 10 s in the truth"):
+        earwitness.score_events(sides[0], short)
+
+
+def test_overlapping_truth_named(tmp_path):
+    """Events of one class that overlap are legal; which clips have them is told, and --merge offered."""
+    both = {"a": EventTable((Event("dog", 1.0, 3.0), Event("dog", 2.0, 4.0)), 5.0)}
+    one = {"a": EventTable((Event("dog", 1.0, 4.0),), 5.0)}
+    truth, ours = folder(tmp_path / "t", both), folder(tmp_path / "o", one)
+    scores = earwitness.score_events(truth, ours, offset=False)
+    assert "(first: a, dog 1-3 and 2-4 s)" in scores.notes[0]
+    assert "--merge" in scores.notes[0]
+    assert values(scores)["event_recall"] == 0.5
+    merged = earwitness.score_events(truth, ours, merge=True)
+    assert values(merged)["event_f1"] == 1.0
+    assert not merged.notes
+
+
+def test_a_clip_is_found_by_its_name_where_folders_differ():
+    assert event_files.aligned(["x/a", "x/b"], ["a", "b"]) == {"a": "x/a", "b": "x/b"}
+    assert event_files.aligned(["x/a", "y/a"], ["a"]) == {}
+    assert event_files.aligned(["x/a", "y/a"], ["y/a", "x/a"]) == {"y/a": "y/a", "x/a": "x/a"}
+
+
+def test_silent_system_against_an_empty_truth(tmp_path):
+    nothing = {"a": EventTable((), 5.0), "b": EventTable((), 5.0)}
+    one = {**nothing, "a": EventTable((Event("dog", 1.0, 2.0),), 5.0)}
+    truth = folder(tmp_path / "t", nothing)
+    silent = earwitness.score_events(truth, folder(tmp_path / "s", nothing)).systems[0].whole
+    assert silent.metrics["event_f1"].value is None
+    assert silent.reasons["event_f1"] == "no true event"
+    false = earwitness.score_events(truth, folder(tmp_path / "f", one)).systems[0]
+    assert false.whole.counts["event_insertions"] == 1
+    assert false.whole.metrics["event_precision"].value == 0.0
+    assert false.whole.reasons["event_er"] == "no true event"
+
+
+def test_intervals_hold_the_value_and_one_clip_has_none(tmp_path, sides):
+    scores = earwitness.score_events(*sides)
+    for metric in scores.systems[0].whole.metrics.values():
+        if metric.low is not None:
+            assert metric.low <= metric.value <= metric.high
+    assert scores.systems[0].whole.metrics["event_f1"].low < scores.systems[0].whole.metrics["event_f1"].high
+    again = earwitness.score_events(*sides)
+    assert again.systems == scores.systems, "the same seed, the same numbers"
+    alone = earwitness.score_events(
+        folder(tmp_path / "t1", {"a": TRUTH["a"]}), folder(tmp_path / "o1", {"a": HEARD["a"]})
+    )
+    assert alone.systems[0].whole.metrics["event_f1"].low is None
+
+
+def test_pooled_interval_is_the_bootstrap_of_a_ratio_of_sums(tmp_path):
+    """F1 of whole clips drawn again: against a plain loop of the same definition."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    true = {f"{at}": EventTable(tuple(Event("dog", 2.0 * k, 2.0 * k + 1) for k in range(rng.integers(1, 5))), 10.0)
+            for at in range(60)}  # fmt: skip
+    ours = {
+        name: EventTable(tuple(e for e in table if rng.random() < 0.7), 10.0) for name, table in true.items()
+    }
+    scores = earwitness.score_events(folder(tmp_path / "t", true), folder(tmp_path / "o", ours))
+    n, m = (np.array([len(side[name]) for name in true]) for side in (true, ours))
+    picked = rng.integers(60, size=(20_000, 60))
+    f1 = 2 * m[picked].sum(1) / (n[picked].sum(1) + m[picked].sum(1))
+    metric = scores.systems[0].whole.metrics["event_f1"]
+    assert (metric.low, metric.high) == pytest.approx(tuple(np.quantile(f1, [0.025, 0.975])), abs=0.006)
+    assert scores.systems[0].whole.metrics["event_precision"].high == 1.0  # always 1: Wilson's bound
+    assert scores.systems[0].whole.metrics["event_precision"].low == pytest.approx(0.94, abs=0.01)
+
+
+def test_labels_of_another_vocabulary():
+    classes = ("dog_barking", "dog_bark", "Dog", "Speech", "my_class")
+    assert event_labels.class_of("Dog", classes, {}) == "Dog"
+    assert event_labels.class_of("Bark", ("dog_barking", "car_horn"), {}) == "dog_barking"
+    assert (
+        event_labels.class_of("Vehicle horn, car horn, honking", ("dog_bark", "car_horn"), {}) == "car_horn"
+    )
+    assert event_labels.class_of("a dog barking", ("dog_barking",), {}) == "dog_barking"
+    assert event_labels.class_of("Animal", ("dog_barking",), {}) is None
+    assert event_labels.class_of("Bark", ("Dog",), {}) is None, "both are AudioSet's, so only equality counts"
+    assert event_labels.class_of("xyz", classes, {"xyz": "my_class"}) == "my_class"
+    assert event_labels.class_of("Dog", classes, {"Dog": ""}) is None
+    alike = event_labels.alike(("Dog", "my_class"), ("Dog", "Bark", "Animal", "Cat", "my_class"))
+    assert alike.tolist() == [[True, True, True, False, False], [False, False, False, False, True]]
+
+
+def test_lenient_beside_exact(tmp_path):
+    truth = {"a": EventTable((Event("Dog", 1.0, 2.0), Event("Cat", 4.0, 5.0)), 10.0)}
+    ours = {
+        "a": EventTable((Event("Bark", 1.0, 2.0), Event("Animal", 4.0, 5.0), Event("Dog", 7.0, 8.0)), 10.0)
+    }
+    found = values(earwitness.score_events(folder(tmp_path / "t", truth), folder(tmp_path / "o", ours)))
+    assert found["event_f1"] == 0.0
+    assert found["lenient_f1"] == pytest.approx(4 / 5)
+    assert found["event_er"] == pytest.approx((2 + 0 + 1) / 2)
+
+
+def test_labels_outside_count_or_are_left_out_and_are_told(tmp_path, sides):
+    more = {**HEARD, "b": EventTable((Event("dog", 3.0, 3.5), Event("owl", 5.0, 6.0)), 10.0)}
+    ours = folder(tmp_path / "more", more)
+    count = earwitness.score_events(sides[0], ours).systems[0]
+    leave = earwitness.score_events(sides[0], ours, outside="leave").systems[0]
+    assert count.whole.counts["event_estimated"] == leave.whole.counts["event_estimated"] + 1 == 5
+    assert "owl" in count.classes
+    assert "owl" not in leave.classes
+    assert count.classes["owl"].metrics["event_f1"].value is None, "no true event, so unscored"
+    told = said(sides[0], ours)
+    assert "1 events outside the truth's classes, counted as false alarms: owl (1)" in told
+    table = tmp_path / "map.csv"
+    table.write_text("label,class\nowl,cat\n")
+    assert earwitness.score_events(sides[0], ours, own=table).systems[0].read_as == {"owl": "cat"}
+    table.write_text("label,class\nowl,\n")
+    assert not earwitness.score_events(sides[0], ours, own=table).systems[0].outside
+
+
+def test_the_command_writes_every_file_and_names_systems(tmp_path, sides):
+    out = tmp_path / "scores"
+    told = said(sides[0], f"first={sides[1]}", f"second={sides[0]}", "-o", out)
+    assert "Event F1 by class" in told
+    data = json.loads((out / "events.json").read_text())
+    assert [one["system"] for one in data["systems"]] == ["first", "second"]
+    assert data["systems"][1]["metrics"]["event_f1"]["value"] == 1.0
+    with (out / "events.csv").open(newline="") as file:
+        rows = {(row["system"], row["metric"]): row for row in csv.DictReader(file)}
+    assert float(rows["first", "event_f1"]["value"]) == pytest.approx(4 / 7)
+    with (out / "classes.csv").open(newline="") as file:
+        assert {(row["system"], row["class"]) for row in csv.DictReader(file)} == {
+            (system, name) for system in ("first", "second") for name in ("cat", "dog")
+        }
+    with (out / "clips.csv").open(newline="") as file:
+        clips = [row for row in csv.DictReader(file) if row["system"] == "first"]
+    assert sum(int(row["event_hits"]) for row in clips) == 2
+    assert "**1.000**" in (out / "events.md").read_text()
+    assert r"\begin{tabular}" in (out / "events.tex").read_text()
+    assert "whichever is more" in (out / "protocol.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("--collar", "-1"), "onset_collar_s"),
+        (("--offset-share", "2"), "offset_share"),
+        (("--segment", "0"), "a segment must last"),
+        (("--level", "1"), "level must lie"),
+        (("--missing", "maybe"), "there is no missing 'maybe'"),
+        (("--outside", "maybe"), "there is no outside 'maybe'"),
+        (("--duration", "10", "--audio", "x"), "exclude each other"),
+    ],
+)
+def test_options_out_of_bounds_are_refused(sides, words, what):
+    with pytest.raises(UserError, match=what):
+        said(*sides, *words)
+
+
+def test_what_is_no_source_of_events_is_refused(tmp_path, sides):
+    (tmp_path / "empty").mkdir()
+    noise(tmp_path / "x.wav", 0, 1.0)
+    for path, what in (
+        (tmp_path / "none", "no such file or folder"),
+        (tmp_path / "empty", "neither event tables"),
+        (tmp_path / "x.wav", "no file with events"),
+    ):
+        with pytest.raises(UserError, match=what):
+            earwitness.score_events(sides[0], path)
+    with pytest.raises(UserError, match="two estimates are called"):
+        said(*sides, sides[1])
+
+
+def placed(label, onset, length):
+    return Placed(label, "0" * 64, "n", "r", 0, onset, length, 0, 0.0, -20.0)
+
+
+def test_scenes_against_a_label_run(tmp_path):
+    """What ``scenes make`` and ``label`` write; labels of AudioSet are read as the bank's classes."""
+    data, run = tmp_path / "data", tmp_path / "run" / "labels"
+    (data / "scenes").mkdir(parents=True)
+    run.mkdir(parents=True)
+    events = (placed("dog_bark", 16_000, 16_000), placed("car_horn", 64_000, 16_000))
+    scene.write(
+        data / "scenes" / "s-1.json", Scene("s-1", "order", 16_000, 160_000, "rms", 0.0, events, "p", 0)
+    )
+    heard = [("Bark", 1.0, 1.6), ("Dog", 1.05, 2.0), ("Animal", 1.0, 2.0), ("Rain", 0.0, 9.0)]
+    row = {
+        "system": "reference", "sample_id": "s-1", "file_name": "audio/s-1.wav", "duration_s": 10.0,
+        "status": "scored", "reason": "",
+        "events": [{"label": a, "onset_s": b, "offset_s": c, "confidence": 0.9} for a, b, c in heard],
+    }  # fmt: skip
+    (run / "labels.jsonl").write_text(json.dumps(row) + "\n")
+    one = earwitness.score_events(data, tmp_path / "run").systems[0]
+    assert one.whole.counts["event_estimated"] == one.whole.counts["event_hits"] == 1, "Bark and Dog are one"
+    assert one.whole.metrics["event_recall"].value == 0.5
+    assert one.read_as == {"Bark": "dog_bark", "Dog": "dog_bark"}
+    assert one.outside == {"Animal": 1, "Rain": 1}
+    counted = earwitness.score_events(data, tmp_path / "run", outside="count").systems[0]
+    assert counted.whole.counts["event_insertions"] == 2
+
+
+def test_a_real_label_run_of_rendered_scenes(tmp_path):
+    data, run = tmp_path / "pairs", tmp_path / "run"
+    earwitness.make_scenes("order", bank=Bank.builtin(2), pairs=1, out=data, workers=1)
+    earwitness.label(data, run=run, workers=1)
+    told = said(data, run, "-o", tmp_path / "scores")
+    assert "2 clips, 2 classes" in told
+    one = json.loads((tmp_path / "scores" / "events.json").read_text())["systems"][0]
+    assert (one["clips"], one["heard"]) == (2, 2)
+    assert one["metrics"]["segment_f1"]["value"] > 0.5
+    assert set(one["read_as"].values()) <= set(one["classes"])
