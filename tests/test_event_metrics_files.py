@@ -142,11 +142,8 @@ def test_a_missing_clip_is_no_number_unless_it_is_said_to_be_empty(tmp_path, sid
 def test_a_system_that_heard_no_clip_has_no_number(tmp_path, sides):
     run = tmp_path / "run"
     run.mkdir()
-    rows = [
-        {"system": "x", "sample_id": name, "file_name": f"{name}.wav", "duration_s": None, "status": "unheard",
-         "reason": "unreadable", "events": None}
-        for name in TRUTH
-    ]  # fmt: skip
+    unheard = {"duration_s": None, "status": "unheard", "reason": "unreadable", "events": None}
+    rows = [{"system": "x", "sample_id": name, "file_name": f"{name}.wav", **unheard} for name in TRUTH]
     (run / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     one = earwitness.score_events(sides[0], run, out=tmp_path / "o").systems[0]
     assert set(one.whole.reasons) == set(one.whole.metrics)
@@ -238,8 +235,10 @@ def test_pooled_interval_is_the_bootstrap_of_a_ratio_of_sums(tmp_path):
     import numpy as np
 
     rng = np.random.default_rng(0)
-    true = {f"{at}": EventTable(tuple(Event("dog", 2.0 * k, 2.0 * k + 1) for k in range(rng.integers(1, 5))), 10.0)
-            for at in range(60)}  # fmt: skip
+    true = {}
+    for at in range(60):
+        events = (Event("dog", 2.0 * k, 2.0 * k + 1) for k in range(rng.integers(1, 5)))
+        true[f"{at}"] = EventTable(tuple(events), 10.0)
     ours = {
         name: EventTable(tuple(e for e in table if rng.random() < 0.7), 10.0) for name, table in true.items()
     }
