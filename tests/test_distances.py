@@ -169,6 +169,17 @@ def test_frechet_agrees_with_sqrtm_where_variances_span_six_decades():
     assert frechet(a, b) == pytest.approx(of_frames(x, y), rel=1e-9)
 
 
+@pytest.mark.parametrize("n", [8, 40])
+def test_frechet_of_too_few_frames_is_exact(n):
+    """40 dimensions: of 40 frames one direction has no variance, and its rounding counts for nothing."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        x, y = rng.standard_normal((n, 40)), 1.5 * rng.standard_normal((n + 1, 40))
+        expected = of_frames(x, y)
+        assert frechet(gaussian(x), gaussian(y)) == pytest.approx(expected, rel=1e-9)
+        assert frechet(gaussian(y), gaussian(x)) == pytest.approx(expected, rel=1e-9)
+
+
 @given(seeds, widths)
 @settings(max_examples=40)
 def test_frechet_of_gaussians_with_common_axes(seed, width):

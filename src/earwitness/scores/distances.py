@@ -16,6 +16,7 @@ the latter the distance is mostly noise, see :func:`enough`.
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from math import sqrt
 
@@ -169,8 +170,8 @@ def frechet(a: Gaussian, b: Gaussian) -> float:
     Raises:
         ValueError: If the Gaussians differ in width.
     """
-    shared = _both_vary(a, b)
-    strengths = np.linalg.svd(_root(a, shared).T @ _root(b, shared), compute_uv=False)
+    _check_widths(a, b)
+    strengths = np.linalg.svd(_root(a.cov).T @ _root(b.cov), compute_uv=False)
     return _value(a, b, np.asarray(strengths, np.float64))
 
 
@@ -204,14 +205,13 @@ class Frechet:
     """
 
     def __init__(self, a: Gaussian, b: Gaussian) -> None:
-        shared = _both_vary(a, b)
-        roots = _root(a, shared), _root(b, shared)
+        _check_widths(a, b)
+        roots = _root(a.cov), _root(b.cov)
         left, strengths, right = np.linalg.svd(roots[0].T @ roots[1], full_matrices=False)
         self.value = _value(a, b, strengths)
         kept = _above_rounding(strengths)
         scale = 1 / np.sqrt(strengths[kept])
         self._overlap = float(strengths[kept].sum())
-        self._shared = shared
         self._a, self._b = a, b
         # T = M M', with directions without variance in either set left out: no frame moves along them
         self._to_b = roots[1] @ right[kept].T * scale
@@ -237,26 +237,25 @@ class Frechet:
             raise ValueError(f"frames of width {table.shape[1]}, but the sets have {len(own.mean)}")
         centred = table - own.mean
         each = centred @ (2 * (own.mean - other.mean))
-        each += np.square(centred).sum(axis=1) - np.square(centred[:, self._shared] @ root).sum(axis=1)
+        each += np.square(centred).sum(axis=1) - np.square(centred @ root).sum(axis=1)
         expected = float(np.trace(own.cov)) - self._overlap
         return float((each - expected).sum()) / own.n
 
 
-def _both_vary(a: Gaussian, b: Gaussian) -> NDArray[np.intp]:
-    """Dimensions that vary in both sets: no other enters the trace of the product."""
+def _check_widths(a: Gaussian, b: Gaussian) -> None:
     if a.mean.shape != b.mean.shape:
         raise ValueError(f"Gaussians of {len(a.mean)} and {len(b.mean)} dimensions have no distance")
-    return np.flatnonzero((np.diag(a.cov) > 0) & (np.diag(b.cov) > 0))
 
 
-def _root(of: Gaussian, dimensions: NDArray[np.intp]) -> Floats:
-    """L (d, rank) with L L' = S, by Cholesky where S has full rank, else by its eigenvectors."""
-    cov = of.cov[np.ix_(dimensions, dimensions)]
-    if of.n > len(cov):
-        try:
-            return np.asarray(np.linalg.cholesky(cov), np.float64)
-        except np.linalg.LinAlgError:  # full rank was expected, and is not there
-            pass
+def _root(cov: Floats) -> Floats:
+    """L (d, rank) with L L' = S: by Cholesky where S has full rank, else by its eigenvectors (slower).
+
+    A direction without variance must be left out: its rounded variance of 1e-16 would count as 1e-8.
+    """
+    with suppress(np.linalg.LinAlgError):  # raised where rounding made a variance negative
+        lower = np.asarray(np.linalg.cholesky(cov), np.float64)
+        if _above_rounding(np.square(np.diag(lower))).all():
+            return lower
     variances, directions = np.linalg.eigh(cov)
     kept = _above_rounding(variances)
     root: Floats = directions[:, kept] * np.sqrt(variances[kept])
