@@ -171,7 +171,7 @@ def test_frechet_agrees_with_sqrtm_where_variances_span_six_decades():
 
 @pytest.mark.parametrize("n", [8, 40])
 def test_frechet_of_too_few_frames_is_exact(n):
-    """40 dimensions: of 40 frames one direction has no variance, and its rounding counts for nothing."""
+    """40 dimensions, of which 8 frames leave 33 without variance and 40 frames one."""
     for seed in range(20):
         rng = np.random.default_rng(seed)
         x, y = rng.standard_normal((n, 40)), 1.5 * rng.standard_normal((n + 1, 40))

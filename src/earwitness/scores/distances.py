@@ -250,12 +250,10 @@ def _check_widths(a: Gaussian, b: Gaussian) -> None:
 def _root(cov: Floats) -> Floats:
     """L (d, rank) with L L' = S: by Cholesky where S has full rank, else by its eigenvectors (slower).
 
-    A direction without variance must be left out: its rounded variance of 1e-16 would count as 1e-8.
+    Directions without variance must go: each would count as the root of its rounding, 1e-8 of the largest.
     """
     with suppress(np.linalg.LinAlgError):  # raised where rounding made a variance negative
-        lower = np.asarray(np.linalg.cholesky(cov), np.float64)
-        if _above_rounding(np.square(np.diag(lower))).all():
-            return lower
+        return np.asarray(np.linalg.cholesky(cov), np.float64)
     variances, directions = np.linalg.eigh(cov)
     kept = _above_rounding(variances)
     root: Floats = directions[:, kept] * np.sqrt(variances[kept])
