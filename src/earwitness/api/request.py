@@ -9,7 +9,7 @@ import numpy as np
 from earwitness import manifest as manifests
 from earwitness import tasks
 from earwitness.errors import UserError
-from earwitness.listeners import open_listener
+from earwitness.listeners import has_weights, open_listener
 from earwitness.listeners.base import Listener
 from earwitness.listeners.llm import LlmOptions
 from earwitness.listeners.llm_secrets import command_without_credentials
@@ -158,8 +158,8 @@ class Request:
         Raises:
             UserError: If there is none, or an option does not apply.
         """
-        weights = Path(self.weights) if self.weights and listener == "yamnet" else None
-        if self.weights and "yamnet" not in self.listeners:
+        weights = Path(self.weights) if self.weights and has_weights(listener) else None
+        if self.weights and not any(map(has_weights, self.listeners)):
             raise UserError(f"listener {listener!r} has no weights.", "Leave --weights out.")
         if self.engine == "ray":
             return OnRay(listener, weights=weights, workers=self.workers)

@@ -28,6 +28,13 @@ def listeners() -> None:
             "claims to know": f"{len(ear.known_labels)} labels: {known}",
         },
     )
+    _block(
+        "FOLDER (or trained:FOLDER)",
+        {
+            "hears": "as its backbone does: a detector of your own, see: earwitness listeners train --help",
+            "claims to know": "the classes it was trained on; FOLDER/README.md says how well",
+        },
+    )
     for name in JUDGES:
         _block(
             name,

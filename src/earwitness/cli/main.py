@@ -7,7 +7,19 @@ from typing import Annotated
 import typer
 
 from earwitness import __version__
-from earwitness.cli import about, bench, demo, distance, events, judge, prompts, report, scenes, share
+from earwitness.cli import (
+    about,
+    bench,
+    demo,
+    distance,
+    events,
+    judge,
+    listeners,
+    prompts,
+    report,
+    scenes,
+    share,
+)
 from earwitness.errors import EarwitnessError
 
 app = typer.Typer(
@@ -32,7 +44,7 @@ app.command("report")(report.report)
 app.command("failures")(report.failures)
 app.command("compare")(share.compare)
 app.command("bundle")(share.bundle)
-app.command("listeners")(about.listeners)
+app.add_typer(listeners.app, name="listeners")
 app.command("doctor")(about.doctor)
 
 

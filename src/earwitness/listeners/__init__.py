@@ -9,7 +9,20 @@ from earwitness.listeners.base import Listener
 from earwitness.listeners.llm import Llm
 from earwitness.listeners.llm_options import PROVIDERS, LlmOptions, near_name
 
-NAMES = ("yamnet", "scripted:FILE", "google:MODEL", "google-vertex:MODEL", "openai:MODEL")
+NAMES = ("yamnet", "trained:FOLDER", "scripted:FILE", "google:MODEL", "google-vertex:MODEL", "openai:MODEL")
+
+
+def trained_in(name: str) -> Path | None:
+    """The folder of the trained detector that a name means: ``trained:FOLDER``, or a folder that is there."""
+    kind, colon, argument = name.partition(":")
+    if kind == "trained" and colon:
+        return Path(argument)
+    return Path(name) if name and Path(name).is_dir() else None
+
+
+def has_weights(name: str) -> bool:
+    """Whether the listener of that name can be given a weights file."""
+    return name == "yamnet" or trained_in(name) is not None
 
 
 def open_listener(
@@ -22,7 +35,8 @@ def open_listener(
     """The listener of that name, ready to hear.
 
     Args:
-        name: ``yamnet``, ``scripted:FILE``, or a model as pydantic-ai names it (``google:gemini-2.5-pro``).
+        name: ``yamnet``, the folder of a trained detector (``listeners train``), ``scripted:FILE``, or a
+            model as pydantic-ai names it (``google:gemini-2.5-pro``).
         weights: A weights file of the user's, for listeners that have weights.
         workers: How many clips are heard at a time; all cores by default.
         llm: How an LLM is asked.
@@ -36,6 +50,10 @@ def open_listener(
 
         options: dict[str, Any] = {} if workers is None else {"workers": workers}
         return Yamnet(weights=weights, **options)
+    if (folder := trained_in(name)) is not None:
+        from earwitness.listeners.trained import Trained
+
+        return Trained(folder, weights=weights, workers=workers)
     if weights is not None:
         raise UserError(
             f"listener {name!r} has no weights.", "Leave --weights out, or use --listener yamnet."

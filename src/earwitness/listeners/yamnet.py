@@ -10,13 +10,10 @@ its times are weak; the onset comes from the rise in level near where a label ap
 
 import csv
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cache, cached_property
 from importlib.resources import files
-from itertools import islice
-from os import cpu_count
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +24,10 @@ from earwitness import audio, weights
 from earwitness.backbones.yamnet import Network
 from earwitness.backbones.yamnet_features import RATE_HZ, levelled, log_mel, patches
 from earwitness.errors import UserError
-from earwitness.events import to_json
-from earwitness.listeners import edit_measures, levels, quality
-from earwitness.listeners.base import Call, Hearing, Needs, Unheard
+from earwitness.events import EventTable
+from earwitness.listeners.base import Needs
+from earwitness.listeners.detector import MAX_S, QUESTIONS, Detector
 from earwitness.listeners.yamnet_events import Rules, Table, events
-from earwitness.questions.base import Question
 
 Array = NDArray[np.float32]
 
@@ -42,7 +38,7 @@ CODE_VERSION = 2
 DEFAULT_RULES = Rules()
 
 
-class Yamnet:
+class Yamnet(Detector):
     """Hears the events of a clip, as any of 520 AudioSet labels.
 
     Args:
@@ -56,9 +52,9 @@ class Yamnet:
     needs = Needs(
         rate_hz=RATE_HZ,
         min_s=audio.MIN_S,
-        max_s=3600.0,
+        max_s=MAX_S,
         resolution_s=0.1,
-        questions=("events", "edit_measures", "quality", "levels"),
+        questions=QUESTIONS,
         detector=True,
         cost="free; about 100 x real time on one core",
     )
@@ -72,10 +68,8 @@ class Yamnet:
     def __init__(
         self, *, weights: Path | None = None, workers: int | None = None, rules: Rules = DEFAULT_RULES
     ) -> None:
-        if workers is not None and workers < 1:
-            raise UserError(f"workers must be at least 1, not {workers}.")
+        super().__init__(workers)
         self._weights_path = weights
-        self._workers = workers or cpu_count() or 1
         self._rules = rules
 
     @cached_property
@@ -99,30 +93,9 @@ class Yamnet:
         """
         _ = self._model
 
-    def expected(
-        self, question: Question, texts: Mapping[str, str], durations_s: Sequence[float]
-    ) -> Mapping[str, float]:
-        return {}
-
-    def hear(self, calls: Iterable[Call]) -> Iterator[tuple[str, Hearing | Unheard]]:
-        """Answer every call, as they are done; calls are drawn as there is room for them.
-
-        Raises:
-            UserError: If the weights cannot be had (see weights.yamnet).
-        """
-        waiting: dict[Future[Hearing | Unheard], str] = {}
-        source = iter(calls)
-        pool = ThreadPoolExecutor(self._workers, thread_name_prefix="yamnet")
-        try:
-            while True:
-                for call in islice(source, 2 * self._workers - len(waiting)):
-                    waiting[pool.submit(_answer, call, self._model, self.needs, self._rules)] = call.call_id
-                if not waiting:
-                    return
-                for done in wait(waiting, return_when=FIRST_COMPLETED).done:
-                    yield waiting.pop(done), done.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+    def events(self, clip: audio.Clip) -> EventTable:
+        mel, logits = self._model(audio.mono(clip, RATE_HZ), self._rules)
+        return events(mel, logits, clip.duration_s, labels_table(), self._rules)
 
     @cached_property
     def _model(self) -> "Model":
@@ -146,51 +119,6 @@ class Model:
         mel = log_mel(levelled(samples), rules.hop_frames)
         (logits,) = self.network(patches(mel, rules.hop_frames), "logits")
         return mel, logits
-
-
-def _answer(call: Call, model: Model, needs: Needs, rules: Rules) -> Hearing | Unheard:
-    answer = _ANSWERS.get(call.question.name)
-    if answer is None:
-        known = ", ".join(map(repr, needs.questions))
-        return Unheard("unsupported", f"yamnet answers {known}, not {call.question.name!r}")
-    for clip in call.clips:
-        length = f"{clip.duration_s:g} s; yamnet hears {needs.min_s:g} to {needs.max_s:g} s"
-        if clip.duration_s < needs.min_s:
-            return Unheard("too_short", length)
-        if clip.duration_s > needs.max_s:
-            return Unheard("too_long", length)
-    return Hearing(answer(call.clips, model, rules))
-
-
-def _events(clips: Sequence[audio.Clip], model: Model, rules: Rules) -> dict[str, Any]:
-    (clip,) = clips
-    mel, logits = model(audio.mono(clip, RATE_HZ), rules)
-    heard = events(mel, logits, clip.duration_s, labels_table(), rules)
-    return {"events": to_json(heard), "duration_s": clip.duration_s}
-
-
-def _quality(clips: Sequence[audio.Clip], model: Model, rules: Rules) -> dict[str, Any]:
-    (clip,) = clips
-    return quality.measured(clip)
-
-
-def _levels(clips: Sequence[audio.Clip], model: Model, rules: Rules) -> dict[str, Any]:
-    (clip,) = clips
-    return levels.measured(clip)
-
-
-def _edit_measures(clips: Sequence[audio.Clip], model: Model, rules: Rules) -> dict[str, Any]:
-    source, edited = clips
-    return edit_measures.measured(source, edited)
-
-
-_ANSWERS: dict[str, Callable[[Sequence[audio.Clip], Model, Rules], dict[str, Any]]] = {
-    "events": _events,
-    "edit_measures": _edit_measures,
-    "quality": _quality,
-    "levels": _levels,
-}
-"""What it answers, by the question's name."""
 
 
 @cache

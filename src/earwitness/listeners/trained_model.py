@@ -1,0 +1,252 @@
+"""A trained detector on disk: a folder with its card as data, its weights, and its card as text.
+
+Conventions
+-----------
+``model.json`` holds everything but the numbers: classes with the label that is said for each and its
+threshold, how events are made, the backbone it was trained on, what it reached, and how it was made. It is
+read strictly: a field too many or too few is refused. ``head.npz`` holds the numbers, float32 and never
+pickled; its sha256 is in ``model.json``. ``README.md`` is for people. Nothing of the sounds is in the folder.
+
+The network: features are standardised, mapped row by row, seen with their neighbours in time, and read as
+one logit a class; or, a linear layer, read at once.
+"""
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from earwitness.errors import UserError
+from earwitness.files import write_text
+
+Floats = NDArray[np.float32]
+
+CARD, WEIGHTS, README = "model.json", "head.npz", "README.md"
+
+_LINEAR = ("centre", "scale", "last", "last_bias")
+_DEEP = (*_LINEAR, "first", "first_bias", "second", "second_bias")
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class BackboneCard(_Strict):
+    """Which features the head was trained on."""
+
+    name: str
+    version: str
+    rate_hz: int
+
+
+class ClassCard(_Strict):
+    """A class of sound.
+
+    Attributes:
+        label: What the listener says when it hears it: an AudioSet name where there is one.
+        threshold: Logit, smoothed over time, above which it is heard.
+        before: Frame AP of the plain backbone on the test mixtures; None if it has no label for the class.
+        after: Of the trained head; None if it was not measured.
+    """
+
+    name: str
+    label: str
+    threshold: float
+    before: float | None
+    after: float | None
+
+
+class ModelCard(_Strict):
+    """What ``model.json`` holds.
+
+    Attributes:
+        hop_s: From one row of features to the next.
+        rules: How rows become events (listeners.yamnet_events.Rules).
+        measured: What it reached on known truth, in a sentence with the conditions.
+        made: Recipe, seeds, recordings by side, licences, software: a record, of which nothing is used.
+    """
+
+    format: Literal["earwitness-detector"]
+    version: Literal[1]
+    backbone: BackboneCard
+    hop_s: Annotated[float, Field(gt=0)]
+    classes: tuple[ClassCard, ...]
+    rules: dict[str, float]
+    weights_sha256: str
+    measured: str
+    made: dict[str, JsonValue]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The numbers of a head, float32: a linear layer, or three layers.
+
+    Raises:
+        ValueError: If an array is missing, too many, of another type or shape, or not finite.
+    """
+
+    arrays: Mapping[str, Floats]
+
+    def __post_init__(self) -> None:
+        names = _LINEAR if len(self.arrays) == len(_LINEAR) else _DEEP
+        if set(self.arrays) != set(names):
+            raise ValueError(f"it holds {', '.join(sorted(self.arrays))}, not {', '.join(sorted(names))}")
+        for name, array in self.arrays.items():
+            if array.dtype != np.float32 or not np.isfinite(array).all():
+                raise ValueError(f"{name} must be finite float32 numbers")
+        if {name: array.shape for name, array in self.arrays.items()} != self._shapes():
+            raise ValueError("its shapes do not fit together")
+
+    @property
+    def features(self) -> int:
+        """Numbers of a row."""
+        return int(self.arrays["centre"].size)
+
+    @property
+    def classes(self) -> int:
+        return int(self.arrays["last_bias"].size)
+
+    def __call__(self, rows: Floats) -> Floats:
+        """(m, classes) logits of (m, features) rows of one clip; beyond its ends there is nothing."""
+        given = self.arrays
+        hidden = (rows - given["centre"]) / given["scale"]
+        if "first" in given:
+            hidden = np.maximum(hidden @ given["first"] + given["first_bias"], 0)
+            taps = given["second"]
+            padded = np.pad(hidden, ((len(taps) // 2,) * 2, (0, 0)))
+            seen = sum(padded[k : k + len(hidden)] @ tap for k, tap in enumerate(taps))
+            hidden = np.maximum(seen + given["second_bias"], 0)
+        logits: Floats = (hidden @ given["last"] + given["last_bias"]).astype(np.float32, copy=False)
+        return logits
+
+    def to_bytes(self) -> bytes:
+        """As an npz archive; the same numbers give the same bytes."""
+        out = io.BytesIO()
+        np.savez(out, allow_pickle=False, **{name: self.arrays[name] for name in sorted(self.arrays)})
+        return out.getvalue()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Weights":
+        """The inverse of :meth:`to_bytes`. Raises ValueError if it is no such archive."""
+        try:
+            with np.load(io.BytesIO(data), allow_pickle=False) as found:
+                return cls({name: found[name] for name in found.files})
+        except (zipfile.BadZipFile, OSError, EOFError, AttributeError) as fault:
+            raise ValueError("it is no npz archive of plain numbers") from fault
+
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        features, classes = self.features, self.classes
+        shapes: dict[str, tuple[int, ...]] = {"centre": (features,), "scale": (features,)}
+        if "first" not in self.arrays:
+            return shapes | {"last": (features, classes), "last_bias": (classes,)}
+        hidden, taps, out = (
+            self.arrays["first_bias"].size,
+            len(self.arrays["second"]),
+            self.arrays["second_bias"].size,
+        )
+        return shapes | {
+            "first": (features, hidden),
+            "first_bias": (hidden,),
+            "second": (taps, hidden, out),
+            "second_bias": (out,),
+            "last": (out, classes),
+            "last_bias": (classes,),
+        }
+
+
+@dataclass(frozen=True)
+class Model:
+    """A trained detector as its folder holds it."""
+
+    card: ModelCard
+    weights: Weights
+
+    @cached_property
+    def version(self) -> str:
+        """Changes with anything that changes an answer: classes, thresholds, rules, weights."""
+        card = self.card
+        facts = [
+            [(one.name, one.label, one.threshold) for one in card.classes],
+            card.rules,
+            card.hop_s,
+            card.weights_sha256,
+            [card.backbone.name, card.backbone.version],
+        ]
+        return sha256(json.dumps(facts, sort_keys=True).encode())[:16]
+
+
+def is_model(path: Path) -> bool:
+    """Whether a path is the folder of a trained detector."""
+    return (path / CARD).is_file()
+
+
+def read(folder: Path) -> Model:
+    """The detector in a folder.
+
+    Raises:
+        UserError: Naming the file that is missing, not as it was written, or of another version, and what is
+            wrong with it.
+    """
+    path = folder / CARD
+    try:
+        card = ModelCard.model_validate_json(path.read_bytes())
+    except OSError as fault:
+        raise UserError(
+            f"{path} cannot be read: {fault.strerror}.",
+            "Name the folder that `earwitness listeners train ... -o MODEL` wrote.",
+        ) from fault
+    except ValidationError as fault:
+        first = fault.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "it"
+        raise UserError(
+            f"{path} is no card of a trained detector: {where}: {first['msg']}.", _AGAIN
+        ) from fault
+    data = _bytes(folder / WEIGHTS)
+    if sha256(data) != card.weights_sha256:
+        raise UserError(
+            f"{folder / WEIGHTS} is not the file that {CARD} was written with: its sha256 is {sha256(data)}, "
+            f"not {card.weights_sha256}.",
+            _AGAIN,
+        )
+    try:
+        weights = Weights.from_bytes(data)
+    except ValueError as fault:
+        raise UserError(f"{folder / WEIGHTS} cannot be used: {fault}.", _AGAIN) from fault
+    if weights.classes != len(card.classes):
+        raise UserError(
+            f"{folder}: the weights are of {weights.classes} classes, {CARD} lists {len(card.classes)}.",
+            _AGAIN,
+        )
+    return Model(card, weights)
+
+
+_AGAIN = "Copy the whole folder anew from where it was trained, or train again."
+
+
+def write(folder: Path, model: Model, readme: str) -> None:
+    """Write a detector into an empty folder that is there."""
+    (folder / WEIGHTS).write_bytes(model.weights.to_bytes())
+    card: dict[str, Any] = model.card.model_dump(mode="json")
+    write_text(folder / CARD, json.dumps(card, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
+    write_text(folder / README, readme)
+
+
+def sha256(data: bytes) -> str:
+    """In hex."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as fault:
+        raise UserError(f"{path} cannot be read: {fault.strerror}.", _AGAIN) from fault

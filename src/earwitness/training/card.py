@@ -1,0 +1,181 @@
+"""The card of a trained detector: as data, and as text for people."""
+
+import platform
+from collections import Counter
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any
+
+from earwitness.backbones.base import Timed
+from earwitness.listeners.trained_model import (
+    BackboneCard,
+    ClassCard,
+    Model,
+    ModelCard,
+    sha256,
+)
+from earwitness.scenes.bank import Source
+from earwitness.scenes.card import licence_class
+from earwitness.training import tuning
+from earwitness.training.detector import Detector, Settings, recipe
+from earwitness.training.sides import HELD_OUT
+from earwitness.training.targets import CELL_S, HOP_S
+
+WHERE = {
+    HELD_OUT: "recordings it was not trained on (split held-out)",
+    "shared": "the recordings it was trained on, in other mixtures (split shared, the easier setting)",
+}
+"""What is measured where, by split."""
+
+_PACKAGES = ("earwitness", "numpy", "scipy", "soundfile", "soxr", "torch")
+
+
+def model(detector: Detector, backbone: Timed, settings: Settings, command: str) -> Model:
+    """A detector as its folder holds it."""
+    measured = detector.measured
+    classes = tuple(
+        ClassCard(
+            name=name,
+            label=detector.labels[name],
+            threshold=float(threshold),
+            before=measured.before[name],
+            after=measured.after[name],
+        )
+        for name, threshold in zip(detector.sides.classes, detector.thresholds, strict=True)
+    )
+    made: dict[str, Any] = {
+        "command": command,
+        "split": detector.sides.split,
+        "recipe": recipe(settings),
+        "epochs": [round(value, 4) for value in detector.history],
+        "epoch_kept": detector.epoch,
+        "mean_average_precision": {
+            name: {"value": one.value, "low": one.low, "high": one.high}
+            for name, one in measured.mean.items()
+        },
+        "compared_classes": list(measured.compared),
+        "counted_classes": list(measured.counted),
+        "linear_layer": dict(measured.linear),
+        "event_f1": dict(measured.events.by_class),
+        "recordings": detector.sides.recordings(),
+        "shared_by_rule": dict(detector.sides.shared),
+        "licences": _licences(detector),
+        "seconds": dict(detector.seconds),
+        "software": {name: version(name) for name in _PACKAGES} | {"python": platform.python_version()},
+    }
+    return Model(
+        ModelCard(
+            format="earwitness-detector",
+            version=1,
+            backbone=BackboneCard(name=backbone.name, version=backbone.version, rate_hz=backbone.rate_hz),
+            hop_s=HOP_S,
+            classes=classes,
+            rules=tuning.as_data(detector.rules),
+            weights_sha256=sha256(detector.weights.to_bytes()),
+            measured=sentence(detector, settings),
+            made=made,
+        ),
+        detector.weights,
+    )
+
+
+def sentence(detector: Detector, settings: Settings) -> str:
+    """What it reached, with the conditions."""
+    measured, events = detector.measured, detector.measured.events
+    mean = measured.mean["counted"]
+    said = (
+        f"on {settings.test:,} mixtures of one to {settings.mixing.most} sounds from "
+        f"{WHERE[detector.sides.split]}, {len(measured.counted)} classes, its frame mAP (cells of "
+        f"{CELL_S:g} s) was {mean.value:.2f} ({mean.low:.2f} to {mean.high:.2f} over mixtures)"
+    )
+    if measured.compared:
+        before, after = measured.mean["before"].value, measured.mean["after"].value
+        said += (
+            f"; over the {len(measured.compared)} that the plain backbone has a label for, {after:.2f} "
+            f"against {before:.2f}"
+        )
+    said += f"; of its events {events.precision:.0%} were right and {events.recall:.0%} of all were heard"
+    if events.onset_error_s is not None:
+        said += f", the median onset error {events.onset_error_s:.2f} s"
+    return said + "."
+
+
+def readme(of: Model, detector: Detector, settings: Settings) -> str:
+    """The card in markdown."""
+    card, sides, measured = of.card, detector.sides, detector.measured
+    lines = [
+        f"# A detector of {len(card.classes)} sounds on {card.backbone.name}",
+        "",
+        f"Made by earwitness {card.made['software']['earwitness']}"  # type: ignore[index,call-overload]
+        f" with `{card.made['command']}`. Use it with `--listener` and the path of this folder.",
+        "",
+        "## What it reached",
+        "",
+        f"Measured {card.measured}",
+        "",
+        "AP over frames; *before* is the plain backbone, the greatest of the class's AudioSet labels; "
+        "*linear* is a linear layer on the same features. A class without a label has no *before*. F1 is of "
+        "events with the thresholds of `model.json`.",
+        "",
+        "| class | said as | recordings: train, held, test | before | linear | after | event F1 |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name in sides.classes:
+        counts = ", ".join(str(len(pools[name])) for pools in (sides.train, sides.held, sides.test))
+        values = [
+            "" if value is None else f"{value:.2f}"
+            for value in (measured.before[name], measured.linear[name], measured.after[name])
+        ]
+        mark = " *" if name in sides.shared else ""
+        f1 = measured.events.by_class.get(name)
+        lines.append(
+            f"| {name}{mark} | {detector.labels[name]} | {counts} | {' | '.join(values)} | "
+            f"{'' if f1 is None else f'{f1:.2f}'} |"
+        )
+    for name, title in (
+        ("before", "before"),
+        ("linear", "linear"),
+        ("after", "after"),
+        ("counted", "after, all counted classes"),
+    ):
+        if name in measured.mean:
+            one = measured.mean[name]
+            over = len(measured.counted if name == "counted" else measured.compared)
+            lines.append(
+                f"\nMean {title}, {over} classes: **{one.value:.3f}** ({one.low:.3f} to {one.high:.3f})."
+            )
+    if sides.shared:
+        told = "; ".join(f"{name}: {why}" for name, why in sides.shared.items())
+        lines += ["", f"\\* In no mean, as train and test share its recordings: {told}."]
+    lines += [
+        "",
+        "## What it was trained on",
+        "",
+        f"{settings.scenes:,} mixtures of {sum(_licences(detector).values()):,} clips, by kind of licence "
+        "as their bank states it (no legal advice):",
+        "",
+        *(f"- {kind}: {count:,}" for kind, count in _licences(detector).items()),
+        "",
+        "No sound is in this folder, but its numbers were fitted to these clips. Do not pass it on unless "
+        "the licences of all of them allow that; clips whose licence is unverified do not say so.",
+        "",
+        "## Limits",
+        "",
+        f"- It knows its {len(card.classes)} classes alone: every sound is one of them to it, or nothing.",
+        f"- It was trained on mixtures of {settings.mixing.duration_s:g} s with up to {settings.mixing.most} "
+        "sounds; elsewhere it was not measured.",
+        "- Confidence orders the events of a class; it is no probability.",
+        "- The backbone saw labels of whole clips alone, the head saw cells of half a second: times are "
+        "weak. Onsets come from the rise in level near where a class appears.",
+        "- A backbone sees a second or more at a time; a clip that is shorter is padded with silence.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _licences(detector: Detector) -> Mapping[str, int]:
+    """Kind of licence -> clips that weights or thresholds were fitted to, the most frequent first."""
+    used: set[Source] = set()
+    for pools in (detector.sides.train, detector.sides.held):
+        for recordings in pools.values():
+            used |= {piece.source for pieces in recordings.values() for piece in pieces}
+    return dict(Counter(map(licence_class, sorted(used, key=lambda one: one.name))).most_common())
