@@ -25,7 +25,7 @@ from earwitness.report import agreement, build, card, hiding, licences, replies,
 from earwitness.report.cells import csv_rows, safe
 from earwitness.report.encode import FORMATS
 from earwitness.report.packing import Packed, Sounds, write_packed
-from earwitness.tasks import label
+from earwitness.tasks import label, run_distances
 from earwitness.tasks.distances import Coverage, Distance, Distances
 from earwitness.tasks.ritta_wanted import wanted
 from earwitness.tasks.rows import ItemRow, Source, Summary
@@ -267,6 +267,8 @@ class _Packer:
         def place(row: Distance | Coverage) -> tuple[int, int, str]:
             return self._place(row.system) if row.system in self.aliases else (2, 0, "")
 
+        whose = {run_distances.reference_note(old): run_distances.reference_note(new)
+                 for old, new in self.aliases.items()}  # fmt: skip
         left_out = [
             (name(system), self._name(Path(file).name), self._ours(reason))
             for system, file, reason in found.left_out
@@ -281,7 +283,7 @@ class _Packer:
                 replace(row, system=name(row.system)) for row in sorted(found.coverage, key=place)
             ),
             left_out=tuple(sorted(left_out)),
-            notes=tuple(self._name(self._ours(note)) for note in found.notes),
+            notes=tuple(whose.get(note) or self._name(self._ours(note)) for note in found.notes),
         )
 
     def _replies(self) -> Iterator[Mapping[str, Any]]:

@@ -77,7 +77,12 @@ def asked(task: Task, items: Sequence[Item], reference: str = "") -> Asked:
         for item in items
         if item.system != reference
     )
-    return Asked(clips, tuple(answers.values()), (f"The reference is the system {reference}.",))
+    return Asked(clips, tuple(answers.values()), (reference_note(reference),))
+
+
+def reference_note(system: str) -> str:
+    """Says which system is the reference."""
+    return f"The reference is the system {system}."
 
 
 def measure(
