@@ -57,7 +57,7 @@ class Sheet:
 def sheets(
     distances: Distances, options: TableOptions = _USUAL, baselines: Collection[str] = ()
 ) -> tuple[Sheet, ...]:
-    """The table of the whole sets, then, if they have parts, one a metric with the parts across.
+    """The table of the whole sets, then one with the parts across for each metric that has numbers of parts.
 
     Args:
         options: Names, decimals, bold_best and interval are heeded.
@@ -70,12 +70,12 @@ def sheets(
     contest = [system not in ANCHORS and system not in baselines for system in systems]
     shown = (distances, found, dict(zip(systems, contest, strict=True)))
     whole = _sheet(*shown, "All clips", [(ALL, name) for name in metrics], options)
-    if not parts:
-        return (whole,)
     across = [*parts, ALL]
+    broken_down = {row.metric for row in distances.rows if row.part != ALL and row.value is not None}
     by_part = [
         _sheet(*shown, f"{SPECS[name].title} by part", [(part, name) for part in across], options)
         for name in metrics
+        if name in broken_down
     ]
     return (whole, *by_part)
 

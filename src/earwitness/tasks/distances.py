@@ -213,27 +213,31 @@ def _told(distances: Distances) -> dict[str, str]:
 
 
 def joined(*distances: Distances) -> Distances:
-    """Finished results as one; the anchors are those of the first.
+    """Finished results as one; an anchor's number is that of the first result that has it.
 
     Raises:
         UserError: As :func:`same_recipe`, or if a system is in two of them.
     """
     same_recipe(*distances)
-    systems = Counter(s for each in distances for s in {row.system for row in each.rows} if s not in ANCHORS)
-    if twice := [name for name, count in systems.items() if count > 1]:
+    systems = Counter(s for each in distances for s in dict.fromkeys(r.system for r in each.rows))
+    if twice := [name for name, count in systems.items() if count > 1 and name not in ANCHORS]:
         raise UserError(
-            f"{', '.join(map(repr, twice))} stands in more than one of the results.",
+            f"{', '.join(map(repr, twice))} is in more than one of the results.",
             "Give every system a name of its own (NAME=FOLDER) when it is measured.",
         )
-    first, *others = distances
-    rows = [row for each in others for row in each.rows if row.system not in ANCHORS]
-    coverage = [row for each in others for row in each.coverage if row.system not in ANCHORS]
+    rows: dict[tuple[str, str, str], Distance] = {}
+    coverage: dict[str, Coverage] = {}
+    for each in distances:
+        for row in each.rows:
+            rows.setdefault((row.system, row.part, row.metric), row)
+        for covered in each.coverage:
+            coverage.setdefault(covered.system, covered)
     return Distances(
-        first.recipe,
-        (*first.rows, *rows),
-        (*first.coverage, *coverage),
+        distances[0].recipe,
+        tuple(rows.values()),
+        tuple(coverage.values()),
         tuple(dict.fromkeys(row for each in distances for row in each.left_out)),
-        first.level,
-        first.seed,
+        distances[0].level,
+        distances[0].seed,
         tuple(dict.fromkeys(note for each in distances for note in each.notes)),
     )
