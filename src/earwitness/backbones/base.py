@@ -75,7 +75,7 @@ class Backbone(Protocol):
         """Of (n,) mono samples at ``rate_hz``; a clip shorter than a window is padded.
 
         Raises:
-            UnusableAudio: ``too_long`` if the backbone sees clips as a whole and this one is too long for that.
+            UnusableAudio: ``too_long`` for a backbone that sees clips as a whole, and not so long ones.
         """
         ...
 

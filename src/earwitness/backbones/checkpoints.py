@@ -141,7 +141,12 @@ def _loaded(path: Path, source: Source) -> Mapping[str, Any]:
             held = torch_.load(path, map_location="cpu", weights_only=True)
     except ImportError as fault:
         raise MissingExtra("safetensors, which reads these weights,", "torch") from fault
-    except (OSError, RuntimeError, ValueError, EOFError, KeyError, pickle.UnpicklingError) as fault:
+    except pickle.UnpicklingError as fault:  # torch's words would have the user load it unsafely
+        raise UserError(
+            f"{path} cannot be read as weights: it is damaged, or holds other things than tensors.",
+            source.remedy,
+        ) from fault
+    except (OSError, RuntimeError, ValueError, EOFError, KeyError) as fault:
         said = (str(fault).strip().splitlines() or [type(fault).__name__])[0]
         raise UserError(f"{path} cannot be read as weights: {said}", source.remedy) from fault
     if not isinstance(held, Mapping):
@@ -150,8 +155,8 @@ def _loaded(path: Path, source: Source) -> Mapping[str, Any]:
 
 
 def _harmless() -> list[Any]:
-    """Plain numpy arrays, which training scripts save beside weights (PANNs: the state of a sampler)."""
-    rebuild = np.array(0).__reduce__()[0]  # numpy's module for it was renamed; old files say the old name
-    names = ("numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct")
-    dtypes = {type(np.dtype(code)) for code in np.typecodes["All"]}
-    return [*((rebuild, name) for name in names), np.ndarray, np.dtype, *dtypes]
+    """Plain numpy data, which training scripts save beside weights (PANNs: the state of a sampler)."""
+    makers = {"_reconstruct": np.array(0).__reduce__()[0], "scalar": np.int64(0).__reduce__()[0]}
+    modules = ("numpy.core.multiarray", "numpy._core.multiarray")  # renamed; old files say the old name
+    named = [(maker, f"{module}.{name}") for name, maker in makers.items() for module in modules]
+    return [*named, np.ndarray, np.dtype, *{type(np.dtype(code)) for code in np.typecodes["All"]}]

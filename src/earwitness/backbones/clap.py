@@ -151,7 +151,7 @@ class _Loaded:
                 self.extractor = transformers.ClapFeatureExtractor.from_pretrained(folder, **kept_at_home)
                 self._tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **kept_at_home)
                 model, info = transformers.ClapModel.from_pretrained(
-                    folder, output_loading_info=True, dtype=self._torch.float32, **kept_at_home
+                    folder, output_loading_info=True, **kept_at_home
                 )
         except (OSError, ValueError, KeyError, RuntimeError, TypeError, AttributeError) as fault:
             said = (str(fault).strip().splitlines() or [type(fault).__name__])[0]
@@ -165,7 +165,7 @@ class _Loaded:
                 f"for example {lacking[0]!r}.",
                 SOURCE.remedy,
             )
-        self.model = model.eval()
+        self.model = model.float().eval()
         self.window = int(self.extractor.nb_max_samples)
 
     def sound(self, samples: Array) -> Array:
