@@ -289,7 +289,7 @@ def test_labels_outside_count_or_are_left_out_and_are_told(tmp_path, sides):
     assert "owl" not in leave.classes
     assert count.classes["owl"].metrics["event_f1"].value is None, "no true event, so unscored"
     told = said(sides[0], ours)
-    assert "1 events outside the truth's classes, counted as false alarms: owl (1)" in told
+    assert "1 event outside the truth's classes, counted as false alarms: owl (1)" in told
     table = tmp_path / "map.csv"
     table.write_text("label,class\nowl,cat\n")
     assert earwitness.score_events(sides[0], ours, own=table).systems[0].read_as == {"owl": "cat"}
@@ -389,3 +389,21 @@ def test_a_real_label_run_of_rendered_scenes(tmp_path):
     assert (one["clips"], one["heard"]) == (2, 2)
     assert one["metrics"]["segment_f1"]["value"] > 0.5
     assert set(one["read_as"].values()) <= set(one["classes"])
+
+
+def test_systems_are_compared_on_the_clips_that_both_heard(tmp_path):
+    true = {f"{at}": EventTable((Event("dog", 1.0, 2.0),), 10.0) for at in range(40)}
+    half = {name: table if int(name) % 2 else EventTable((), 10.0) for name, table in true.items()}
+    truth, good = folder(tmp_path / "t", true), folder(tmp_path / "good", true)
+    poor = folder(tmp_path / "poor", half)
+    one, other = earwitness.score_events(truth, [good, poor]).comparisons
+    assert (one.metric, other.metric) == ("event_f1", "segment_f1")
+    assert one.winner == "good"
+    assert one.difference == pytest.approx(1 - 2 * 20 / 60)
+    assert one.low < one.difference < one.high
+    same = earwitness.score_events(truth, {"a": poor, "b": poor}).comparisons
+    assert [one.winner for one in same] == ["", ""]
+    assert "Event F1: good is ahead of poor by 0.333" in said(truth, good, poor)
+    silent = folder(tmp_path / "silent", {name: EventTable((), 10.0) for name in true})
+    nothing = earwitness.score_events(silent, {"a": good, "b": poor}).comparisons
+    assert all(one.difference is None and one.note for one in nothing)

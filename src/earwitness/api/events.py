@@ -11,6 +11,7 @@ from earwitness.report import event_tables
 from earwitness.report.event_tables import EventScores
 from earwitness.scores.event_metrics import Rule
 from earwitness.tasks import event_files as files
+from earwitness.tasks.event_compare import compared
 from earwitness.tasks.event_scores import COUNT, LEAVE, Heard, Settings, scored
 
 MISSING = ("error", "empty", "unheard")
@@ -94,6 +95,7 @@ def score_events(
         tuple(classes),
         settings,
         tuple(found),
+        compared(found, settings),
         tuple(notes),
         command,
         __version__,

@@ -101,7 +101,7 @@ def events(
     console.print(event_tables.caption(scores), markup=False, highlight=False)
     for table in event_tables.terminal(scores):
         console.print(table)
-    for note in event_tables.notes(scores):
+    for note in (*event_tables.sentences(scores), *event_tables.notes(scores)):
         console.print(f"- {one_line(note)}", markup=False, highlight=False)
     if out is not None:
         typer.echo(f"Tables, counts by clip and the paragraph for the paper: {out}")

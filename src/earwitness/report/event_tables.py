@@ -31,7 +31,7 @@ from earwitness.tasks.event_scores import (
     Settings,
     SystemScores,
 )
-from earwitness.tasks.rows import Metric, MetricSpec
+from earwitness.tasks.rows import Comparison, Metric, MetricSpec
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -57,6 +57,7 @@ class EventScores:
     Attributes:
         truth: Where it lies, as it was named.
         classes: Labels of the truth.
+        comparisons: Every pair of systems, on the clips that both heard.
         notes: What a reader must know about the input.
     """
 
@@ -66,6 +67,7 @@ class EventScores:
     classes: tuple[str, ...]
     settings: Settings
     systems: tuple[SystemScores, ...]
+    comparisons: tuple[Comparison, ...]
     notes: tuple[str, ...]
     command: str = ""
     version: str = ""
@@ -110,6 +112,7 @@ def to_json(scores: EventScores) -> dict[str, Any]:
             }
             for one in scores.systems
         ],
+        "comparisons": [asdict(one) for one in scores.comparisons],
         "notes": list(scores.notes),
         "command": scores.command,
         "version": scores.version,
@@ -234,7 +237,7 @@ def markdown(scores: EventScores) -> str:
         meanings = "; ".join(f"{spec.title}: {spec.meaning}" for spec in sheet.specs)
         blocks += [f"## {markdown_text(sheet.title)}", *([f"{markdown_text(meanings)}."] if meanings else [])]
         blocks.append("\n".join(lines))
-    blocks += ["\n".join(f"- {markdown_text(note)}" for note in notes(scores))]
+    blocks += ["\n".join(f"- {markdown_text(note)}" for note in (*sentences(scores), *notes(scores)))]
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
@@ -286,11 +289,19 @@ def notes(scores: EventScores) -> list[str]:
             what = "left out" if one.outside_is == LEAVE else "counted as false alarms"
             labels = _listed(f"{name} ({count})" for name, count in one.outside.items())
             total = sum(one.outside.values())
-            said.append(f"{one.system}: {total} events outside the truth's classes, {what}: {labels}.")
+            events = "event" if total == 1 else "events"
+            said.append(f"{one.system}: {total} {events} outside the truth's classes, {what}: {labels}.")
         missing = {why: [SPECS[name].title for name, its in one.whole.reasons.items() if its == why]
                    for why in one.whole.reasons.values()}  # fmt: skip
         said += (f"{one.system}: {why}, so unscored: {', '.join(which)}." for why, which in missing.items())
     return said
+
+
+def sentences(scores: EventScores) -> list[str]:
+    """What every comparison of two systems says."""
+    return [
+        f"{SPECS[one.metric].title}: {tables.sentence(one, SPECS[one.metric])}" for one in scores.comparisons
+    ]
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -316,7 +327,15 @@ def protocol(scores: EventScores) -> str:
         f"{set_.seed}); where no clip alone changes a share, the Wilson bound at the number of its clips.",
         "Times closer than a microsecond are equal.",
     ]
-    blocks = [markdown_text(" ".join(said)), *(f"- {markdown_text(note)}" for note in notes(scores))]
+    if scores.comparisons:
+        said.append(
+            "Systems were compared on the clips that both heard, by a test that swaps their names clip by "
+            "clip, corrected by Holm."
+        )
+    blocks = [
+        markdown_text(" ".join(said)),
+        *(f"- {markdown_text(note)}" for note in (*sentences(scores), *notes(scores))),
+    ]
     if scores.command:
         blocks.append(f"Command: `{one_line(scores.command)}`")
     if scores.version:
