@@ -18,6 +18,8 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -49,9 +51,13 @@ def of_frames(first: Frames, second: Frames) -> float:
     """The distance without a covariance: singular values of the product of the centred frames."""
     means = first.mean(axis=0), second.mean(axis=0)
     a, b = ((x - mean) / np.sqrt(len(x) - 1) for x, mean in zip((first, second), means, strict=True))
-    overlap = np.linalg.svd(a @ b.T, compute_uv=False).sum()
+    overlap = np.linalg.svd(np.linalg.qr(a, "r") @ np.linalg.qr(b, "r").T, compute_uv=False).sum()
     shift = means[0] - means[1]
     return float(shift @ shift + np.square(a).sum() + np.square(b).sum() - 2 * overlap)
+
+
+def with_influence(a: Gaussian, b: Gaussian) -> float:
+    return Frechet(a, b).value
 
 
 def by_sqrtm(a: Gaussian, b: Gaussian, kind: type) -> float:
@@ -62,8 +68,8 @@ def by_sqrtm(a: Gaussian, b: Gaussian, kind: type) -> float:
     return float((shift @ shift + np.trace(a.cov) + np.trace(b.cov) - 2 * np.trace(root)).real)
 
 
-def of_peers(python: str, a: Gaussian, b: Gaussian, rounds: int) -> dict[str, tuple[float, float]]:
-    """Name of peer to distance and CPU seconds."""
+def of_peers(python: str, a: Gaussian, b: Gaussian, rounds: int) -> list[tuple[str, float, float]]:
+    """Name, distance and CPU seconds of each."""
     with tempfile.TemporaryDirectory() as folder:
         asked = Path(folder) / "asked.npz"
         np.savez(asked, mean_a=a.mean, cov_a=a.cov, mean_b=b.mean, cov_b=b.cov)
@@ -71,10 +77,10 @@ def of_peers(python: str, a: Gaussian, b: Gaussian, rounds: int) -> dict[str, tu
         done = subprocess.run(
             [python, str(peer), str(asked), str(rounds)], check=True, capture_output=True, text=True
         )
-    return {name: tuple(found) for name, found in json.loads(done.stdout.splitlines()[-1]).items()}
+    return [(name, *found) for name, found in json.loads(done.stdout.splitlines()[-1]).items()]
 
 
-def measured(job: Callable[[], object], rounds: int) -> tuple[float, float]:
+def measured(job: Callable[[], float], rounds: int) -> tuple[float, float]:
     """What the job gives, and its least CPU time in seconds."""
     spent, value = [], 0.0
     for _ in range(rounds):
@@ -96,18 +102,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
             first, second = embeddings(n, width)
             a, b = gaussian(first), gaussian(second)
             true = of_frames(first, second)
-            found = {
-                "ours": measured(lambda a=a, b=b: frechet(a, b), rounds),
-                "ours + influence": measured(lambda a=a, b=b: Frechet(a, b).value, rounds),
-                "sqrtm": measured(lambda a=a, b=b: by_sqrtm(a, b, float), rounds),
-                "sqrtm, complex": measured(lambda a=a, b=b: by_sqrtm(a, b, complex), rounds),
+            jobs: dict[str, Callable[[], float]] = {
+                "ours": partial(frechet, a, b),
+                "ours + influence": partial(with_influence, a, b),
+                "sqrtm": partial(by_sqrtm, a, b, float),
+                "sqrtm, complex": partial(by_sqrtm, a, b, complex),
             }
-            if given.peers and width <= PEERS_UP_TO:
-                found |= of_peers(given.peers, a, b, rounds)
-            for name, (value, cpu_s) in found.items():
+            found = ((name, *measured(job, rounds)) for name, job in jobs.items())
+            peers = of_peers(given.peers, a, b, rounds) if given.peers and width <= PEERS_UP_TO else []
+            ours_s = 0.0
+            for name, value, cpu_s in chain(found, peers):
+                ours_s = ours_s or cpu_s
                 print(
                     f"{width:5}{n:8}  {name:34}{value:12.6f}{abs(value - true) / true:10.1e}{cpu_s:9.3f}"
-                    f"{cpu_s / found['ours'][1]:7.1f}",
+                    f"{cpu_s / ours_s:7.1f}",
                     flush=True,
                 )
 
