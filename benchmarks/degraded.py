@@ -1,9 +1,10 @@
 """Do distances put damaged copies of real clips in the right order?
 
 Every clip of a folder is damaged by seed in three ways at three strengths: white noise, a low-pass filter,
-and pieces of the clip in another order. Each copy is held against the clean set, clip by clip paired; two
-halves of the clean set show what so few clips do by themselves. Within a kind more damage should be farther,
-and every copy beyond the halves; where that is not so, it is said.
+and pieces of the clip in another order. Pieces that are cut and stay where they are show what the joints do.
+Each copy is held against the clean set, clip by clip paired; two halves of the clean set show what so few
+clips do by themselves. Within a kind more damage should be farther, and every copy beyond the halves; where
+that is not so, it is said.
 
     python benchmarks/degraded.py FOLDER [--limit N] [--backbone NAME --weights FILE]
 """
@@ -41,7 +42,9 @@ def dull(samples: Samples, rate_hz: int, rng: np.random.Generator, *, cutoff_hz:
     return filtered
 
 
-def shuffled(samples: Samples, rate_hz: int, rng: np.random.Generator, *, piece_s: float) -> Samples:
+def shuffled(
+    samples: Samples, rate_hz: int, rng: np.random.Generator, *, piece_s: float, moved: bool = True
+) -> Samples:
     size, fade = round(piece_s * rate_hz), round(FADE_S * rate_hz)
     pieces = [samples[:, at : at + size].copy() for at in range(0, samples.shape[1], size)]
     ramp = np.sin(np.linspace(0, np.pi / 2, fade)) ** 2
@@ -49,13 +52,15 @@ def shuffled(samples: Samples, rate_hz: int, rng: np.random.Generator, *, piece_
         if piece.shape[1] > 2 * fade:
             piece[:, :fade] *= ramp
             piece[:, -fade:] *= ramp[::-1]
-    return np.concatenate([pieces[index] for index in rng.permutation(len(pieces))], axis=1)
+    order = rng.permutation(len(pieces)) if moved else range(len(pieces))
+    return np.concatenate([pieces[index] for index in order], axis=1)
 
 
 KINDS: dict[str, dict[str, Callable[..., Samples]]] = {
     "noise": {f"noise, SNR {db} dB": partial(noisy, snr_db=db) for db in (20, 10, 0)},
     "low-pass": {f"low-pass, {hz / 1000:g} kHz": partial(dull, cutoff_hz=hz) for hz in (6000, 3000, 1500)},
     "shuffled": {f"shuffled, {s:g} s pieces": partial(shuffled, piece_s=s) for s in (1.0, 0.5, 0.25)},
+    "cut": {f"cut, not moved, {s:g} s": partial(shuffled, piece_s=s, moved=False) for s in (1.0, 0.5, 0.25)},
 }
 
 
@@ -81,7 +86,7 @@ def main() -> None:
                 soundfile.write(folder / f"{number}.wav", made.T, heard.rate_hz, subtype="FLOAT")
         reference = folders.pop("clean")
         found = earwitness.distance(
-            reference, folders, metrics=METRICS, backbone=given.backbone, weights=given.weights, cache=False
+            reference, folders, metrics=METRICS, backbone=given.backbone, weights=given.weights
         ).distances
     rows = {(row.system, row.metric): row for row in found.rows if row.part == ALL}
     print(f"{len(clips)} clips, {found.recipe.backbone} {found.recipe.version}")

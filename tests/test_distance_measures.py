@@ -102,6 +102,19 @@ def test_numbers_are_those_of_the_scores_on_the_same_embeddings(clean, noisy):
         assert one.low < one.value < one.high
 
 
+def test_near_copies_are_not_nearer_than_the_set_itself(clean, tmp_path):
+    """A clip is near its counterpart however far the sets are apart: with these pairs KAD would be below 0."""
+    rng = np.random.default_rng(0)
+    near = [
+        write(tmp_path / path.name, audio.read(path).samples[0] + 1e-4 * rng.uniform(-1, 1, RATE_HZ))
+        for path in clean
+    ]
+    kad = row(measured(items("near", near, clean), clean, Bands(), metrics=["kad"], **HOW), "near", "kad")
+    unpaired = row(measured(items("near", near), clean, Bands(), metrics=["kad"], **HOW), "near", "kad")
+    assert unpaired.high < -1
+    assert kad.value == pytest.approx(0, abs=1e-4)
+
+
 def test_anchors_say_what_few_clips_and_unrelated_pairs_give(clean, noisy):
     found = measured(items("noisy", noisy, clean), clean, Bands(), **HOW)
     assert values(found, FLOOR)["fad"] < values(found, "noisy")["fad"]

@@ -194,7 +194,11 @@ def _coverage(name: str, clips: int, sounds: Sequence[Sound], paired: int) -> Co
 
 
 def _side(clips: Sequence[_Clip]) -> Side:
-    return Side(tuple(clip.sound for clip in clips), tuple(clip.cluster for clip in clips))
+    return Side(
+        tuple(clip.sound for clip in clips),
+        tuple(clip.cluster for clip in clips),
+        tuple(str(clip.reference or "") for clip in clips),
+    )
 
 
 class _Comparison:
@@ -233,7 +237,11 @@ class _Comparison:
         if self._given is not None and (part == ALL or not own):
             paths = [path for path in self._given if path in self._sounds]
         sounds = tuple(self._sounds[path] for path in paths)
-        return Side(sounds, tuple(own.get(p, s.pcm_hash) for p, s in zip(paths, sounds, strict=True)))
+        return Side(
+            sounds,
+            tuple(own.get(path, self._sounds[path].pcm_hash) for path in paths),
+            tuple(str(path) if path in own else "" for path in paths),
+        )
 
     def _of_set(self, system: str, part: str, clips: Sequence[_Clip]) -> Iterator[Distance]:
         row = Distance(system, part, "", None)

@@ -23,10 +23,16 @@ NO_CAPTION = "no caption is known"
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Sounds of a set or of a reference, each with its cluster."""
+    """Sounds of a set or of a reference.
+
+    Attributes:
+        clusters: The cluster of each.
+        partners: The same name for a clip and its reference; empty for a sound that has no counterpart.
+    """
 
     sounds: tuple[Sound, ...]
     clusters: tuple[str, ...]
+    partners: tuple[str, ...]
 
     @property
     def frames(self) -> int:
@@ -35,7 +41,7 @@ class Side:
 
 def alone(sounds: Sequence[Sound]) -> Side:
     """Every sound a cluster of its own."""
-    return Side(tuple(sounds), tuple(sound.pcm_hash for sound in sounds))
+    return Side(tuple(sounds), tuple(sound.pcm_hash for sound in sounds), ("",) * len(sounds))
 
 
 class Numbers:
@@ -67,16 +73,13 @@ class Numbers:
         return self._frechet(row, side, reference, len(side.sounds[0].clip), of_frames=False)
 
     def kad(self, row: Distance, side: Side, reference: Side) -> Distance:
-        """Kernel distance of the clips; a sound in both sets is not compared with itself."""
+        """Kernel distance of the clips; none is compared with its counterpart, or with itself in the other set.
+
+        Only so is the estimate unbiased: a clip is near its counterpart however far the sets are apart
+        (Gretton et al., JMLR 13, 2012, leave these pairs out in equation 4).
+        """
         row = replace(row, n=len(side.sounds), reference_n=len(reference.sounds))
-        places: dict[str, list[int]] = defaultdict(list)
-        for place, sound in enumerate(reference.sounds):
-            places[sound.pcm_hash].append(place)
-        same = [
-            (place, places[sound.pcm_hash].pop(0))
-            for place, sound in enumerate(side.sounds)
-            if places.get(sound.pcm_hash)
-        ]
+        same = _together(side, reference)
         found = kernel_distance(
             _clips(side.sounds),
             _clips(reference.sounds),
@@ -164,6 +167,25 @@ class Numbers:
 
     def _rows(self, sound: Sound, of_frames: bool) -> NDArray[np.float32]:
         return self._frames[sound.pcm_hash] if of_frames else sound.clip[np.newaxis]
+
+
+def _together(side: Side, reference: Side) -> list[tuple[int, int]]:
+    """Places of the pairs that are one sound, then of counterparts; every place once."""
+    found: dict[int, int] = {}
+    taken: set[int] = set()
+    for names, others in (
+        ([sound.pcm_hash for sound in side.sounds], [sound.pcm_hash for sound in reference.sounds]),
+        (side.partners, reference.partners),
+    ):
+        places: dict[str, list[int]] = defaultdict(list)
+        for place, name in enumerate(others):
+            if name and place not in taken:
+                places[name].append(place)
+        for place, name in enumerate(names):
+            if place not in found and places.get(name):
+                found[place] = places[name].pop(0)
+                taken.add(found[place])
+    return list(found.items())
 
 
 def _clips(sounds: Sequence[Sound]) -> NDArray[np.float64]:
