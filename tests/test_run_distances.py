@@ -20,7 +20,7 @@ from earwitness.cli import share, show
 from earwitness.cli.bench import app as bench
 from earwitness.errors import InputFaults, UserError
 from earwitness.ledger import Ledger
-from earwitness.report import page_view, protocol, ritta_tables, tables
+from earwitness.report import compared_distances, page_view, protocol, ritta_tables, tables
 from earwitness.report.build import Options
 from earwitness.report.compare import compare
 from earwitness.report.latex import latex_of
@@ -276,36 +276,36 @@ def with_distances(run: Path, found: Distances) -> None:
 
 
 def test_two_runs_stand_side_by_side_only_by_one_recipe(world: World, tmp_path: Path) -> None:
-    other = tmp_path / "other"
+    other, out = tmp_path / "other", tmp_path / "out"
     shutil.copytree(world.run, other)
-    app = Typer()
-    app.command("compare")(share.compare)
-
-    def said() -> str:
-        ran: Any = CliRunner().invoke(app, [str(world.run), str(other), "-o", str(tmp_path / "out")])
-        assert ran.exit_code == 0, ran.output
-        strict(tmp_path / "out" / "compare.json")
-        return " ".join(ran.output.split())
-
-    found = compare(world.run, other)
+    found = compare(world.run, other, out=out, options=OPTIONS)
     assert {(pair.first.system, pair.first.metric) for pair in found.distances} >= {("noise", "kad")}
     assert all(pair.first == pair.second for pair in found.distances)
-    assert "Distances System Metric First Second" in said()
-    assert "Distances" in (tmp_path / "out" / "compare.md").read_text(encoding="utf-8")
+    assert strict(out / "compare.json")["distances"]
+    text = (out / "compare.md").read_text(encoding="utf-8")
+    assert "| noise | KAD |" in text
 
     distances = world.result.summary.distances
     with_distances(other, replace(distances, recipe=replace(distances.recipe, backbone="vggish")))
-    found = compare(world.run, other)
-    assert not found.distances
-    (note,) = [note for note in found.notes if "Distances" in note]
+    app = Typer()
+    app.command("compare")(share.compare)
+    ran: Any = CliRunner().invoke(app, [str(world.run), str(other), "-o", str(out)])
+    assert ran.exit_code == 0, ran.output
+    data = strict(out / "compare.json")
+    assert data["distances"] == []
+    (note,) = [note for note in data["notes"] if "Distances" in note]
     assert "recipes differ" in note
     assert '"yamnet" / "vggish"' in note
-    assert found.shared, "the rest goes on"
-    assert "recipes differ" in said()
+    assert note in " ".join(ran.output.split())
+    assert data["shared"], "the rest goes on"
+    assert "| noise | KAD |" not in (out / "compare.md").read_text(encoding="utf-8")
 
-    with Ledger.create(other / "ledger.sqlite") as ledger:
-        run_distances.forget(ledger)
-    assert "The first run alone has distances." in compare(world.run, other).notes
+
+def test_a_run_without_distances_leaves_nothing_to_compare(world: World) -> None:
+    distances = world.result.summary.distances
+    assert compared_distances.pairs(None, None) == ((), ())
+    assert compared_distances.pairs(distances, None) == ((), ("The first run alone has distances.",))
+    assert compared_distances.pairs(None, distances) == ((), ("The second run alone has distances.",))
 
 
 def test_numbers_that_were_changed_by_hand_are_refused(world: World, tmp_path: Path) -> None:
