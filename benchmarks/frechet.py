@@ -51,7 +51,7 @@ def of_frames(first: Frames, second: Frames) -> float:
     """The distance without a covariance: singular values of the product of the centred frames."""
     means = first.mean(axis=0), second.mean(axis=0)
     a, b = ((x - mean) / np.sqrt(len(x) - 1) for x, mean in zip((first, second), means, strict=True))
-    overlap = np.linalg.svd(np.linalg.qr(a, "r") @ np.linalg.qr(b, "r").T, compute_uv=False).sum()
+    overlap = np.linalg.svd(np.linalg.qr(a).R @ np.linalg.qr(b).R.T, compute_uv=False).sum()
     shift = means[0] - means[1]
     return float(shift @ shift + np.square(a).sum() + np.square(b).sum() - 2 * overlap)
 
