@@ -85,7 +85,7 @@ class Panns:
             "window_samples": self._network.window,
             "hop_s": 0.01,
             "level": "as it is",
-            "shortest_s": _SEGMENT / 100,
+            "shortest_s": (_SEGMENT - 1) / 100,
             "last_segment": "whole segments of 0.32 s only; a shorter clip padded with zeros",
             **self._made_of,
         }
