@@ -180,7 +180,7 @@ class _Crew:
         except faults.RayError as fault:
             self.ray.kill(actor)
             self._failed_starts += 1
-            if self._failed_starts >= TRIES:
+            if self._failed_starts >= TRIES and not self._idle and not self._busy:
                 raise UserError(f"workers end as they start: {fault}", _SAME) from fault
         else:
             self._failed_starts = 0
@@ -193,7 +193,9 @@ class _Crew:
             part.result = ray.cloudpickle.loads(ray.get(ref))
         except ray.exceptions.RayTaskError as fault:
             self._idle.append(actor)
-            part.fault = fault.cause
+            cause: BaseException = fault.cause
+            cause.__cause__ = fault  # with the worker's own traceback
+            part.fault = cause
             return part
         except ray.exceptions.RayError as fault:  # the actor, its node, or the result it kept
             log.warning("a worker was lost; what it did is done again: %s", str(fault).split("\n")[0])
