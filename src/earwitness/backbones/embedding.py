@@ -85,7 +85,7 @@ def embedded(
     done = 0
     for part in parts(work, files, workers, engine):
         for result in part:
-            if engine == "ray" and not isinstance(result, Embedded):
+            if engine == "ray" and not isinstance(result, Embedded) and result[0] == "unreadable":
                 _check_seen(files[done])
             yield done, result if isinstance(result, Embedded) else UnusableAudio(*result)
             done += 1
