@@ -102,7 +102,7 @@ def test_results_join_only_if_their_recipes_agree(folders, result, tmp_path):
 
     code, said = run("--table", out, out, "-o", tmp_path / "twice")
     assert code == 2
-    assert "'copy', 'noisy' is in more than one" in said
+    assert "more than one of the results: 'copy', 'noisy'" in said
     other = folders / "sets" / "noisy"
     assert run(other, f"new={folders / 'clean'}", "-o", tmp_path / "other", *common)[0] == 0
     code, said = run("--table", out, tmp_path / "other", "-o", tmp_path / "never")

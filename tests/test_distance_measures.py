@@ -103,7 +103,7 @@ def test_numbers_are_those_of_the_scores_on_the_same_embeddings(clean, noisy):
 
 
 def test_near_copies_are_not_nearer_than_the_set_itself(clean, tmp_path):
-    """A clip is near its counterpart however far the sets are apart: with these pairs KAD would be below 0."""
+    """A clip is near its counterpart however far the sets are apart: with such pairs KAD is below 0."""
     rng = np.random.default_rng(0)
     near = [
         write(tmp_path / path.name, audio.read(path).samples[0] + 1e-4 * rng.uniform(-1, 1, RATE_HZ))

@@ -30,7 +30,7 @@ OPTIONS: Group = {
     "paired": option(
         bool, "Equal names must make pairs, or must not; by default they do.", None, "--paired/--unpaired"
     ),
-    "backbone": option(str, "The embedding model: yamnet, vggish, panns or clap.", "yamnet"),
+    "backbone": option(str, "The embedding model: yamnet, vggish, panns, panns-framewise or clap.", "yamnet"),
     "weights": option(Path, "Its weights; yamnet needs none.", None),
     "metrics": option(str, "Of fad, fd, kad, kl, is, clap; comma-separated.", "fad,fd,kad,kl,is,clap"),
     "limit": option(int, "Take a seeded sample of this many clips, the same in every set.", None),
@@ -45,12 +45,13 @@ OPTIONS: Group = {
 
 @with_options(OPTIONS)
 def distance(
-    folders: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="REFERENCE [NAME=]DIR...", help="The reference, then the sets.", show_default=False
-        ),
+    reference: Annotated[
+        str, typer.Argument(metavar="REFERENCE", help="Folder of the reference clips.", show_default=False)
     ],
+    sets: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME=]FOLDER", help="Folders to hold against it.", show_default=False),
+    ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")] = Path("distances"),
     **given: Any,
 ) -> None:
@@ -64,15 +65,14 @@ def distance(
                 f"with --table nothing is measured, so there is nothing to set: {', '.join(stray)}.",
                 "Leave it out.",
             )
-        result = api.join_distances(folders, out=out, command=show.typed_command())
+        result = api.join_distances([reference, *(sets or ())], out=out, command=show.typed_command())
     else:
-        reference, *sets = folders
         metrics = [name.strip() for name in given.pop("metrics").split(",") if name.strip()]
         cache = not given.pop("no_cache")
         with show.progress_bar() as progress:
             result = api.distance(
                 reference,
-                sets,
+                sets or (),
                 out=out,
                 metrics=metrics,
                 cache=cache,

@@ -73,7 +73,7 @@ class Numbers:
         return self._frechet(row, side, reference, len(side.sounds[0].clip), of_frames=False)
 
     def kad(self, row: Distance, side: Side, reference: Side) -> Distance:
-        """Kernel distance of the clips; none is compared with its counterpart, or with itself in the other set.
+        """Kernel distance of the clips, none compared with its counterpart or with itself in the other set.
 
         Only so is the estimate unbiased: a clip is near its counterpart however far the sets are apart
         (Gretton et al., JMLR 13, 2012, leave these pairs out in equation 4).

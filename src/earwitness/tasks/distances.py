@@ -222,8 +222,8 @@ def joined(*distances: Distances) -> Distances:
     systems = Counter(s for each in distances for s in dict.fromkeys(r.system for r in each.rows))
     if twice := [name for name, count in systems.items() if count > 1 and name not in ANCHORS]:
         raise UserError(
-            f"{', '.join(map(repr, twice))} is in more than one of the results.",
-            "Give every system a name of its own (NAME=FOLDER) when it is measured.",
+            f"in more than one of the results: {', '.join(map(repr, twice))}.",
+            "Give every set a name of its own (NAME=FOLDER) when it is measured.",
         )
     rows: dict[tuple[str, str, str], Distance] = {}
     coverage: dict[str, Coverage] = {}
