@@ -2,7 +2,7 @@
 
 from earwitness.api.bench import Imported, import_ritta, make_ritta, score_ritta, systems_of
 from earwitness.api.costs import Estimate, estimate, estimate_request
-from earwitness.api.distances import Compared, distance, join_distances
+from earwitness.api.distances import Measured, distance, join_distances
 from earwitness.api.events import score_events
 from earwitness.api.request import Request
 from earwitness.api.runs import Panel, Progress, Result, judge, label, panel, rebuild, run_panel, run_request
@@ -14,10 +14,10 @@ from earwitness.report.clips import bundle_clips
 from earwitness.report.compare import compare
 
 __all__ = [
-    "Compared",
     "Estimate",
     "Imported",
     "LlmOptions",
+    "Measured",
     "Options",
     "Panel",
     "Progress",

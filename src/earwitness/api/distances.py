@@ -23,7 +23,7 @@ BACKBONE = "yamnet"
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class Measured:
     """A finished comparison, and the folder that holds it if one was named."""
 
     distances: Distances
@@ -59,7 +59,7 @@ def distance(
     cache: bool = True,
     progress: Progress | None = None,
     command: str = "",
-) -> Compared:
+) -> Measured:
     """How far sets of clips are from a reference set: FAD, FD, KAD, KL, IS and CLAP score.
 
     Args:
@@ -107,7 +107,7 @@ def distance(
 
 def join_distances(
     results: Sequence[str | Path], *, out: str | Path | None = None, command: str = ""
-) -> Compared:
+) -> Measured:
     """Finished comparisons in one table.
 
     Args:
@@ -122,11 +122,11 @@ def join_distances(
     return _written(joined(*(distance_files.read(Path(each)) for each in results)), out, command)
 
 
-def _written(distances: Distances, out: str | Path | None, command: str) -> Compared:
+def _written(distances: Distances, out: str | Path | None, command: str) -> Measured:
     folder = _path(out)
     if folder is not None:
         distance_files.write(folder, distances, command=command, versions=versions())
-    return Compared(distances, folder)
+    return Measured(distances, folder)
 
 
 def _folders(sets: Mapping[str, str | Path] | Sequence[str | Path]) -> dict[str, Path]:
