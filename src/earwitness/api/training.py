@@ -14,7 +14,8 @@ from earwitness.scenes.bank import Bank
 from earwitness.training import card, head, naming
 from earwitness.training.detector import Detector, Settings, trained
 from earwitness.training.features import Source
-from earwitness.training.sides import HELD_OUT, sides
+from earwitness.training.sides import HELD_OUT, LONGEST_S, sides
+from earwitness.training.targets import CELL_S
 from earwitness.workers import check
 
 
@@ -45,6 +46,8 @@ def train_listener(
     held: int = 300,
     test: int = 600,
     epochs: int = 10,
+    duration_s: float = 10.0,
+    most: int = 5,
     seed: int = 0,
     workers: int | None = None,
     engine: str = "local",
@@ -62,15 +65,22 @@ def train_listener(
             ``shared``: on the same, in other mixtures, which is easier.
         scenes: Mixtures to train on.
         held, test: Mixtures to stop by (and as many to choose thresholds by), and to test on.
+        epochs: Most passes over the mixtures.
+        duration_s, most: Of a mixture: seconds, and sounds. Choose what your clips are like.
         workers, engine: Who mixes and hears; they change no number.
 
     Raises:
         UserError: Before any work, naming what is missing or cannot be used.
     """
     counts = {"scenes": (scenes, 16), "held": (held, 16), "test": (test, 16), "epochs": (epochs, 1)}
+    counts["most"] = (most, 1)
     for name, (value, least) in {**counts, "seed": (seed, 0)}.items():
         if value < least:
             raise UserError(f"{name} must be at least {least}, not {value}.")
+    if duration_s < LONGEST_S or duration_s % CELL_S:
+        raise UserError(
+            f"A mixture lasts at least {LONGEST_S:g} s, in steps of {CELL_S:g} s, not {duration_s:g}."
+        )
     check(engine)
     files.new_folder(Path(out))
     head.torch()
@@ -80,7 +90,7 @@ def train_listener(
     settings = Settings(scenes=scenes, held=held, test=test, seed=seed)
     settings = replace(
         settings,
-        mixing=replace(settings.mixing, rate_hz=model.rate_hz),
+        mixing=replace(settings.mixing, rate_hz=model.rate_hz, duration_s=duration_s, most=most),
         network=replace(settings.network, epochs=epochs),
     )
     parted = sides(chosen, split, rate_hz=model.rate_hz, seed=seed, progress=stage(progress, "cutting"))

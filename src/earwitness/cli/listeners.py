@@ -53,6 +53,8 @@ def train(
     held: Annotated[int, typer.Option(help="Mixtures to stop by; as many choose thresholds.")] = 300,
     test: Annotated[int, typer.Option(help="Mixtures to test on.")] = 600,
     epochs: Annotated[int, typer.Option(help="Most passes over the mixtures.")] = 10,
+    duration_s: Annotated[float, typer.Option("--duration", help="Seconds of a mixture.")] = 10.0,
+    most: Annotated[int, typer.Option(help="Most sounds in a mixture.")] = 5,
     seed: Annotated[int, typer.Option(help="Seed of every draw.")] = 0,
     workers: Annotated[
         int | None, typer.Option(help="Processes; one a core. They change no number.", show_default=False)
@@ -74,6 +76,8 @@ def train(
             held=held,
             test=test,
             epochs=epochs,
+            duration_s=duration_s,
+            most=most,
             seed=seed,
             workers=workers,
             engine=engine,

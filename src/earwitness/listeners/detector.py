@@ -7,7 +7,7 @@ from os import cpu_count
 from typing import Any
 
 from earwitness import audio
-from earwitness.errors import UserError
+from earwitness.errors import UnusableAudio, UserError
 from earwitness.events import EventTable, to_json
 from earwitness.listeners import edit_measures, levels, quality
 from earwitness.listeners.base import Call, Hearing, Needs, Unheard
@@ -78,7 +78,10 @@ class Detector:
                 return Unheard("too_short", length)
             if clip.duration_s > needs.max_s:
                 return Unheard("too_long", length)
-        return Hearing(answer(self, call.clips))
+        try:
+            return Hearing(answer(self, call.clips))
+        except UnusableAudio as fault:  # a backbone may hear less than the listener
+            return Unheard(fault.reason, fault.detail)
 
 
 def _events(of: Detector, clips: Sequence[audio.Clip]) -> dict[str, Any]:

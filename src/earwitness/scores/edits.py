@@ -18,6 +18,7 @@ no frame is None.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations, product
 from statistics import fmean
 
@@ -151,9 +152,15 @@ def kept(others: Sequence[str], edited: Sequence[Event]) -> dict[str, float | No
     onsets: dict[str, float | None] = {}
     for label in others:
         exact = [e.onset_s for e in edited if e.label == label]
-        near = labels.lenient([label]) if not exact else frozenset[str]()
+        near = _near(label) if not exact else frozenset[str]()
         onsets[label] = min(exact or [e.onset_s for e in edited if e.label in near], default=None)
     return onsets
+
+
+@cache
+def _near(label: str) -> frozenset[str]:
+    """What may name the same sound; of a word that is none of AudioSet's (a trained class), itself."""
+    return labels.lenient([label]) if label in labels.names() else frozenset([label])
 
 
 def order_kept(before: Mapping[str, float], after: Mapping[str, float], resolution_s: float) -> float | None:
@@ -172,9 +179,7 @@ def order_kept(before: Mapping[str, float], after: Mapping[str, float], resoluti
     pairs = [
         (a, b)
         for a, b in combinations(first_to_last, 2)
-        if holds(before[a], before[b], resolution_s)
-        and a not in labels.lenient([b])
-        and b not in labels.lenient([a])
+        if holds(before[a], before[b], resolution_s) and a not in _near(b) and b not in _near(a)
     ]
     return fmean(holds(after[a], after[b], resolution_s) for a, b in pairs) if pairs else None
 

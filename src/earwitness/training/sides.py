@@ -28,6 +28,8 @@ from earwitness.training.mixtures import Pools, pools
 HELD_OUT, SHARED = "held-out", "shared"
 SPLITS = (HELD_OUT, SHARED)
 
+LONGEST_S = 5.0
+"""Of a slice."""
 _CUTS = 3
 """How often the clips to train on are cut anew, which gives other slices of them."""
 
@@ -88,7 +90,7 @@ def sides(
             f"A detector tells classes apart; the bank has {len(bank.sources)} of those asked for.",
             "Name more classes, or a bank with more.",
         )
-    cut = partial(slices.cut, rate_hz=rate_hz)
+    cut = partial(slices.cut, rate_hz=rate_hz, longest_s=LONGEST_S)
     if split == SHARED:
         whole = pools(*(cut(bank, seed=seed + n, progress=progress).slices for n in range(_CUTS)))
         plain = pools(cut(bank).slices)
