@@ -219,7 +219,8 @@ def _distances(summary: Summary, names: Names) -> list["Table"]:
     for sheet in (whole, *islice(known, 1)):
         cells = [[name, *(cell.text for cell in line)] for name, line in sheet.lines]
         title = "Distances to the reference" if sheet is whole else sheet.title
-        found.append(table(title, sheet.heads, cells, caption if sheet is whole else ""))
+        heads = [textwrap.wrap(head, _NARROW, break_long_words=False) for head in sheet.heads]
+        found.append(table(title, heads, cells, caption if sheet is whole else ""))
     return found
 
 
