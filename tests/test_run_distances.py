@@ -339,6 +339,7 @@ def test_clips_are_paired_with_those_of_the_system_that_is_the_reference(ordered
 
 def test_a_bundle_without_names_holds_none_in_its_distances(ordered: Result, tmp_path: Path) -> None:
     made = earwitness.bundle(ordered.folder, tmp_path / "given", anonymous=True, options=FEW)
+    assert "`distances.csv`" in (made.folder / "README.md").read_text(encoding="utf-8")
     by_alias = json.loads(made.key.read_text())["systems"]
     alias = {name: one for one, name in by_alias.items()}
     systems = {row["system"] for row in table(made.folder / "distances.csv")}

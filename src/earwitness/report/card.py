@@ -24,6 +24,9 @@ _CONTENTS = {
 
 
 _RELATIONS = {"relations.csv": "every metric by relation, for each system with the ceilings and floors"}
+_DISTANCES = {
+    "distances.csv": "how far each system's clips are from the references, or why there is no number"
+}
 _LABELS = {"labels/": "descriptions as CSV, JSON Lines, AudioFolder metadata, DCASE and Audacity event lists"}
 
 
@@ -102,7 +105,8 @@ def text(about: About) -> str:
 
 def _contents(about: About) -> dict[str, str]:
     summary = about.summary
-    listed = dict.fromkeys(about.licences.files, "the recordings that a data set's clips are mixed from")
+    listed = dict(_DISTANCES) if summary.distances else {}
+    listed |= dict.fromkeys(about.licences.files, "the recordings that a data set's clips are mixed from")
     if summary.task == label.TASK.name:
         return {name: what for name, what in _CONTENTS.items() if name != "prompts.csv"} | _LABELS | listed
     return _CONTENTS | (_RELATIONS if summary.measures.strata else {}) | listed

@@ -2,7 +2,6 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from earwitness.report import distance_tables, relation_tables
@@ -205,7 +204,7 @@ def _relation(
 
 
 def _distances(summary: Summary, names: Names) -> list["Table"]:
-    """All metrics of the whole sets and, where there are parts, the first that has numbers by part."""
+    """All metrics of the whole sets, and the first that has numbers by part."""
     if summary.distances is None:
         return []
     options = TableOptions(names=names, interval="none")
@@ -215,8 +214,7 @@ def _distances(summary: Summary, names: Names) -> list["Table"]:
         f"nothing, intervals, and why there is no number ({NONE}): tables/{summary.task}_distances.md."
     )
     found = []
-    known = (s for s in by_part if any(cell.text != NONE for _, line in s.lines for cell in line))
-    for sheet in (whole, *islice(known, 1)):
+    for sheet in (whole, *by_part[:1]):
         cells = [[name, *(cell.text for cell in line)] for name, line in sheet.lines]
         title = "Distances to the reference" if sheet is whole else sheet.title
         heads = [textwrap.wrap(head, _NARROW, break_long_words=False) for head in sheet.heads]
