@@ -9,7 +9,7 @@ they are loaded when first used.
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 __all__ = [
     "LlmOptions",
     "Options",
