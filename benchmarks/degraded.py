@@ -1,7 +1,8 @@
 """Do distances put damaged copies of real clips in the right order?
 
 Every clip of a folder is damaged by seed in three ways at three strengths: white noise, a low-pass filter,
-and pieces of the clip in another order. Pieces that are cut and stay where they are show what the joints do.
+and pieces of the clip in another order. Pieces that are cut and stay where they are show what the joints do;
+clips whose halves change places, what order does.
 Each copy is held against the clean set, clip by clip paired; two halves of the clean set show what so few
 clips do by themselves. Within a kind more damage should be farther, and every copy beyond the halves; where
 that is not so, it is said.
@@ -56,11 +57,22 @@ def shuffled(
     return np.concatenate([pieces[index] for index in order], axis=1)
 
 
+def exchanged(samples: Samples, rate_hz: int, rng: np.random.Generator) -> Samples:
+    """The second half before the first: every order of sounds in the two is turned round."""
+    middle, fade = samples.shape[1] // 2, round(FADE_S * rate_hz)
+    ramp = np.sin(np.linspace(0, np.pi / 2, fade)) ** 2
+    halves = [samples[:, middle:].copy(), samples[:, :middle].copy()]
+    halves[0][:, -fade:] *= ramp[::-1]
+    halves[1][:, :fade] *= ramp
+    return np.concatenate(halves, axis=1)
+
+
 KINDS: dict[str, dict[str, Callable[..., Samples]]] = {
     "noise": {f"noise, SNR {db} dB": partial(noisy, snr_db=db) for db in (20, 10, 0)},
     "low-pass": {f"low-pass, {hz / 1000:g} kHz": partial(dull, cutoff_hz=hz) for hz in (6000, 3000, 1500)},
     "shuffled": {f"shuffled, {s:g} s pieces": partial(shuffled, piece_s=s) for s in (1.0, 0.5, 0.25)},
     "cut": {f"cut, not moved, {s:g} s": partial(shuffled, piece_s=s, moved=False) for s in (1.0, 0.5, 0.25)},
+    "exchanged": {"halves exchanged": exchanged},
 }
 
 
@@ -110,6 +122,8 @@ def main() -> None:
 def judge(metric: str, values: Mapping[str, float]) -> None:
     """Whether the order is as it should be."""
     for kind, copies in KINDS.items():
+        if len(copies) == 1:
+            continue
         each = [values[name] for name in copies]
         print(
             f"{metric}, {kind}: more damage is {'' if each == sorted(each) else 'NOT '}farther at every step"
