@@ -14,6 +14,7 @@ from earwitness.scenes import scene
 from earwitness.scenes.bank import Bank
 from earwitness.scenes.scene import Placed, Scene
 from earwitness.tasks import event_files, event_labels
+from ritta_runs import make_data, scenes_of, true_events
 from sounds import noise
 
 TRUTH = {
@@ -389,6 +390,22 @@ def test_a_real_label_run_of_rendered_scenes(tmp_path):
     assert (one["clips"], one["heard"]) == (2, 2)
     assert one["metrics"]["segment_f1"]["value"] > 0.5
     assert set(one["read_as"].values()) <= set(one["classes"])
+
+
+def test_a_ritta_data_set_is_a_truth(tmp_path):
+    """Its clips are those of its prompts; the other references of a prompt are not."""
+    data = make_data(tmp_path / "ritta", per_relation=1)
+    truth = event_files.truth(event_files.read(data), None).tables
+    prompts = scenes_of(data)
+    assert truth.keys() == prompts.keys()
+    assert {"or-00000", "not-00000", "if_then_else-00000"} <= truth.keys()
+    assert list((data / "scenes" / "references").iterdir()), "there are other references"
+    own = folder(tmp_path / "own", truth)
+    scores = earwitness.score_events(data, own, missing="error")
+    assert scores.systems[0].whole.metrics["event_f1"].value == 1.0
+    assert scores.systems[0].whole.counts["event_true"] == sum(
+        len(true_events(one)) for one in prompts.values()
+    )
 
 
 def test_systems_are_compared_on_the_clips_that_both_heard(tmp_path):

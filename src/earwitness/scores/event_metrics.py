@@ -18,11 +18,15 @@ Event-based. An estimated event can be matched to a true one of the same class i
     true         [==]  a short event: the collar is the larger, +- 0.2, not 20 % of 0.5 s = 0.1
 
 The greater of the two counts: an offset need not be within both. The offset rule can be turned off. Matching
-is one to one and as many pairs as can be; of equal choices the one that leaves most substitutions, then the
-one whose times fit best. So no count depends on the order of rows.
+is one to one and as many pairs as can be; of equal choices the one whose times fit best (errors of time are
+those of its pairs).
 
-- substitution: a pair that fits in time, of two events left over, whatever their classes; one to one, as many
-  as can be. deletion: a true event in no pair. insertion: an estimated event in no pair.
+- substitution: two events left over that fit in time but not in class, counted as sed_eval counts them
+  (scores.event_substitutions): each true event takes the first estimated one that is free. deletion: a true
+  event that is neither matched nor substituted. insertion: an estimated event likewise.
+- Events are counted in order of onset, then offset, as they lie in an EventTable, so that no number depends
+  on the order of rows. sed_eval takes rows as they come, and its error rate depends on their order: only with
+  rows that are sorted so is it the same.
 - error rate = (substitutions + deletions + insertions) / true events; it can exceed 1. Of a class: (misses +
   false alarms) / true events, as there is nothing to confuse it with.
 - Events of a class that overlap are events like any other.
@@ -47,11 +51,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from earwitness.events import EPSILON_S, Event
+from earwitness.scores.event_pairs import paired
+from earwitness.scores.event_substitutions import substituted
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -180,10 +183,10 @@ def matched(truth: Events, estimated: Events, files: int, classes: int, rule: Ru
     """
     t, e = _close(truth, estimated, rule)
     alike = truth.label[t] == estimated.label[e]
-    chosen = _paired(t, e, alike, np.ones(len(t), bool), _misfit(truth, estimated, t, e))
-    t, e, alike = t[chosen], e[chosen], alike[chosen]
-    substitutions = np.bincount(truth.file[t[~alike]], minlength=files)
+    substitutions = _substitutions(truth, estimated, t, e, alike, files)
     t, e = t[alike], e[alike]
+    chosen = paired(t, e, np.ones(len(t), bool), _misfit(truth, estimated, t, e))
+    t, e = t[chosen], e[chosen]
     hits, true, found = (
         _table(file, label, files, classes)
         for file, label in (
@@ -229,7 +232,7 @@ def lenient(
     t, e = _close(truth, estimated, rule)
     may = alike[truth.label[t], estimated.label[e]]
     t, e = t[may], e[may]
-    chosen = _paired(t, e, np.ones(len(t), bool), ~extra[e], _misfit(truth, estimated, t, e))
+    chosen = paired(t, e, ~extra[e], _misfit(truth, estimated, t, e))
     t, e = t[chosen], e[chosen]
     counted = ~extra
     counted[e] = True
@@ -352,49 +355,18 @@ def _close(truth: Events, estimated: Events, rule: Rule) -> tuple[Ints, Ints]:
     return t[near], e[near]
 
 
+def _substitutions(truth: Events, estimated: Events, t: Ints, e: Ints, alike: Flags, files: int) -> Ints:
+    """Substitutions by file, of the pairs that fit in time."""
+    confused = np.zeros(files, bool)  # only in files where unequal classes fit there is something to count
+    confused[truth.file[t[~alike]]] = True
+    here = confused[truth.file[t]]
+    orders = [np.lexsort((side.offset_s, side.onset_s, side.file)) for side in (truth, estimated)]
+    places = [np.argsort(order) for order in orders]
+    taken = substituted(places[0][t[here]], places[1][e[here]], alike[here])
+    return np.bincount(truth.file[orders[0][taken]], minlength=files)
+
+
 def _misfit(truth: Events, estimated: Events, t: Ints, e: Ints) -> Floats:
     onsets = np.abs(estimated.onset_s[e] - truth.onset_s[t])
     misfit: Floats = onsets + np.abs(estimated.offset_s[e] - truth.offset_s[t])
     return misfit
-
-
-def _paired(t: Ints, e: Ints, alike: Flags, better: Flags, misfit: Floats) -> Ints:
-    """Which of the pairs to take, one to one: most alike, then most of the better, then least misfit.
-
-    Nearly all events meet one partner, or several that meet nobody else; only what is left is a matter for
-    the assignment problem, component by component.
-    """
-    if not len(t):
-        return np.zeros(0, np.int64)
-    of_t, of_e = np.bincount(t), np.bincount(e)
-    free_t = np.bincount(t, weights=of_e[e] > 1) == 0  # its partners have no other
-    free_e = np.bincount(e, weights=of_t[t] > 1) == 0
-    order = np.lexsort((e, t, misfit, ~better, ~alike))
-    taken = []
-    for ends, free in ((t, free_t), (e, free_e)):
-        star = order[free[ends[order]]]
-        taken.append(star[np.unique(ends[star], return_index=True)[1]])
-    rest = np.flatnonzero(~free_t[t] & ~free_e[e])
-    if len(rest):
-        taken.append(rest[_assigned(t[rest], e[rest], alike[rest], better[rest], misfit[rest])])
-    return np.unique(np.concatenate(taken))
-
-
-def _assigned(t: Ints, e: Ints, alike: Flags, better: Flags, misfit: Floats) -> Ints:
-    t, e = (np.unique(each, return_inverse=True)[1] for each in (t, e))
-    nodes = t.max() + 1 + e.max() + 1
-    graph = coo_array((np.ones(len(t)), (t, e + t.max() + 1)), shape=(nodes, nodes))
-    component = connected_components(graph, directed=False)[1][t]
-    order = np.argsort(component, kind="stable")
-    chosen = []
-    for group in np.split(order, np.flatnonzero(np.diff(component[order])) + 1):
-        rows, r = np.unique(t[group], return_inverse=True)
-        cols, c = np.unique(e[group], return_inverse=True)
-        step = min(len(rows), len(cols)) + 1  # more than all lesser aims together
-        worth = np.zeros((len(rows), len(cols)))
-        index = np.full(worth.shape, -1)
-        worth[r, c] = (alike[group] * step + better[group]) * step - misfit[group] / (1 + misfit[group].max())
-        index[r, c] = group
-        picked = index[linear_sum_assignment(worth, maximize=True)]
-        chosen.append(picked[picked >= 0])
-    return np.concatenate(chosen)
