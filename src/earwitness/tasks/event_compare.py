@@ -17,7 +17,7 @@ import numpy as np
 from earwitness.stats import intervals, resampling
 from earwitness.tasks.event_scores import EVENT, SEGMENT, Settings, SystemScores
 from earwitness.tasks.rows import Comparison
-from earwitness.tasks.summary import ALPHA
+from earwitness.tasks.summary import decided
 
 
 def compared(systems: Sequence[SystemScores], settings: Settings) -> tuple[Comparison, ...]:
@@ -26,7 +26,7 @@ def compared(systems: Sequence[SystemScores], settings: Settings) -> tuple[Compa
         _pair(prefix, *pair, settings) for prefix in (EVENT, SEGMENT) for pair in combinations(systems, 2)
     ]
     corrected = iter(intervals.holm([one.p for one in found if one.p is not None]))
-    return tuple(one if one.p is None else _decided(one, next(corrected)) for one in found)
+    return tuple(one if one.p is None else decided(one, next(corrected)) for one in found)
 
 
 def _pair(prefix: str, first: SystemScores, second: SystemScores, settings: Settings) -> Comparison:
@@ -59,9 +59,3 @@ def _f1_of(prefix: str, system: SystemScores, clip: str) -> tuple[int, int]:
     """Numerator and denominator of a clip's F1."""
     counts = system.by_clip[clip]
     return 2 * counts[f"{prefix}_hits"], counts[f"{prefix}_true"] + counts[f"{prefix}_estimated"]
-
-
-def _decided(one: Comparison, p_holm: float) -> Comparison:
-    clear = p_holm < ALPHA and ((one.low or 0) > 0 or (one.high or 0) < 0)
-    ahead = one.first if (one.difference or 0) > 0 else one.second
-    return replace(one, p_holm=p_holm, winner=ahead if clear else "")

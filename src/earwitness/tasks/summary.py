@@ -179,7 +179,8 @@ def _compare(tallies: Tallies, measures: Measures, drawn: Drawn, dropped: Droppe
         found += [_pair(specs[metric], one, two, values, drawn) for one, two in combinations(contestants, 2)]
     corrected = iter(holm([pair.p for pair in found if pair.p is not None]))
     return tuple(
-        pair if pair.p is None else _decided(pair, specs[pair.metric], next(corrected)) for pair in found
+        pair if pair.p is None else decided(pair, next(corrected), specs[pair.metric].better)
+        for pair in found
     )
 
 
@@ -220,11 +221,15 @@ def _pair(
     )
 
 
-def _decided(pair: Comparison, spec: MetricSpec, p_holm: float) -> Comparison:
-    """A tested pair with its corrected p and the winner, if there is one."""
+def decided(pair: Comparison, p_holm: float, better: int = 1) -> Comparison:
+    """A tested pair with its corrected p, and the winner if one can be named.
+
+    Args:
+        better: 1 if more is better, -1 if less is, 0 if neither: then nobody wins.
+    """
     winner = ""
-    if spec.better and p_holm < ALPHA and ((pair.low or 0) > 0 or (pair.high or 0) < 0):
-        winner = pair.first if (pair.difference or 0) * spec.better > 0 else pair.second
+    if better and p_holm < ALPHA and ((pair.low or 0) > 0 or (pair.high or 0) < 0):
+        winner = pair.first if (pair.difference or 0) * better > 0 else pair.second
     return replace(pair, p_holm=p_holm, winner=winner)
 
 
