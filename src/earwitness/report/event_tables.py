@@ -318,8 +318,8 @@ def protocol(scores: EventScores) -> str:
         f"({scores.duration_s:.1f} s, {len(scores.classes)} classes).",
         f"An estimated event is a hit if its class is the true one's and it fits in time: {_rule(scores)}; "
         "events are matched one to one, as many as can be.",
-        "A pair left over that fits in time but not in class is a substitution, counted as sed_eval does; the "
-        "error rate is (substitutions + deletions + insertions) / true events.",
+        "A pair left over that fits in time but not in class is a substitution, counted as sed_eval does; "
+        "the error rate is (substitutions + deletions + insertions) / true events.",
         f"Segment-based numbers count classes active in segments of {set_.segment_s:g} s.",
         "Counts are summed over clips (micro); macro F1 is the mean over the classes of the truth.",
         "Lenient numbers let a label above or below the class in AudioSet's tree be a hit.",
