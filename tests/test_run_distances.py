@@ -202,6 +202,8 @@ def test_a_system_added_later_changes_no_other_number_and_clips_that_went_keep_t
     added = numbers(later.distances, ["again"])
     assert [row[1:] for row in added] == [row[1:] for row in numbers(before, ["second"])]
     assert not later.summary.distances.left_out
+    (note,) = [note for note in later.summary.distances.notes if "noise" in note]
+    assert note == "As measured before some of their clips were gone: noise."
     assert later.rescored == ""
 
 

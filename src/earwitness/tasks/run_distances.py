@@ -7,8 +7,9 @@ of what was there. They are measured of all clips of the run each time it is ext
 the cache), and kept as plain numbers, so that no clip, cache or weights are needed to show them again.
 """
 
+import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -96,9 +97,14 @@ def measure(
     engine: str = "local",
     progress: Callable[[int, int], None] | None = None,
 ) -> Distances:
-    """Measure, and keep the numbers in the run's ledger."""
+    """Measure, and keep the numbers in the run's ledger.
+
+    A system whose clips have gone since it was measured keeps its numbers, if the recipe is still the same.
+    """
+    before = kept(ledger)
+    gone = _gone(found.clips, before)
     measured = distance_measures.measured(
-        found.clips,
+        [clip for clip in found.clips if clip.system not in gone],
         found.reference,
         backbone,
         metrics=NAMES[backbone.name].serves,
@@ -111,29 +117,32 @@ def measure(
     plain = tuple(f"{name}: " for name in found.baselines)  # what is told of these is no news
     told = (note for note in measured.notes if not note.startswith(plain))
     measured = replace(measured, notes=(*found.notes, *told))
-    if (before := kept(ledger)) is not None:
-        measured = _standing(measured, before)
+    if before is not None and gone:
+        measured = _with_gone(measured, before, gone)
     ledger.begin({META: distances.to_json(measured)}, ())
     return measured
 
 
-def _standing(now: Distances, before: Distances) -> Distances:
-    """The numbers as they are now, but of systems whose clips have gone since, as they were."""
+def _gone(clips: Sequence[Compared], before: Distances | None) -> frozenset[str]:
+    """The systems of which there are fewer clips than were measured before."""
+    here = Counter(clip.system for clip in clips if os.path.isfile(clip.audio))
+    used = {} if before is None else {row.system: row.used for row in before.coverage}
+    return frozenset(clip.system for clip in clips if here[clip.system] < used.get(clip.system, 0))
+
+
+def _with_gone(now: Distances, before: Distances, gone: Collection[str]) -> Distances:
+    """What is measured now and, of systems that are gone, what was measured then."""
+    listed = ", ".join(sorted(gone))
     if (now.recipe, now.level) != (before.recipe, before.level):
-        return now
-    used = {row.system: row.used for row in now.coverage}
-    gone = {row.system for row in before.coverage if row.used > used.get(row.system, 0)}
+        return replace(
+            now, notes=(*now.notes, f"Not measured by this recipe, since clips have gone: {listed}.")
+        )
     return replace(
         now,
-        rows=(*(r for r in now.rows if r.system not in gone), *(r for r in before.rows if r.system in gone)),
-        coverage=(
-            *(r for r in now.coverage if r.system not in gone),
-            *(r for r in before.coverage if r.system in gone),
-        ),
-        left_out=(
-            *(row for row in now.left_out if row[0] not in gone),
-            *(row for row in before.left_out if row[0] in gone),
-        ),
+        rows=(*now.rows, *(row for row in before.rows if row.system in gone)),
+        coverage=(*now.coverage, *(row for row in before.coverage if row.system in gone)),
+        left_out=(*now.left_out, *(row for row in before.left_out if row[0] in gone)),
+        notes=(*now.notes, f"As measured before some of their clips were gone: {listed}."),
     )
 
 
