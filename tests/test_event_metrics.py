@@ -286,6 +286,14 @@ def test_errors_of_time_are_those_of_the_best_fitting_pairs():
     assert found.counts.insertions.tolist() == [2]
 
 
+def test_errors_of_time_of_equally_good_pairs_do_not_depend_on_the_order_of_rows():
+    """Both true events are 0.3125 s off in all, one more of it at the onset."""
+    truth = [Event("a", 1.0, 3.25), Event("a", 1.1875, 3.1875)]
+    estimated = [Event("a", 1.0625, 3.0)]
+    for true in (truth, truth[::-1]):
+        assert ours([(true, estimated)], em.Rule(0.25, 0.25, 0.0)).onset_error_s.tolist() == [0.0625]
+
+
 @settings(max_examples=60)
 @given(st.lists(peers.pairs(), min_size=1, max_size=3), st.sampled_from(RULES))
 def test_lenient_is_exact_with_the_identity_and_never_finds_less(files, rule):

@@ -181,9 +181,13 @@ def matched(truth: Events, estimated: Events, files: int, classes: int, rule: Ru
     Args:
         truth, estimated: Their files lie in [0, files), their labels in [0, classes).
     """
+    truth, estimated = _in_order(truth), _in_order(estimated)
     t, e = _close(truth, estimated, rule)
     alike = truth.label[t] == estimated.label[e]
-    substitutions = _substitutions(truth, estimated, t, e, alike, files)
+    confused = np.zeros(files, bool)  # only in files where unequal classes fit there is something to count
+    confused[truth.file[t[~alike]]] = True
+    here = confused[truth.file[t]]
+    substitutions = np.bincount(truth.file[substituted(t[here], e[here], alike[here])], minlength=files)
     t, e = t[alike], e[alike]
     chosen = paired(t, e, np.ones(len(t), bool), _misfit(truth, estimated, t, e))
     t, e = t[chosen], e[chosen]
@@ -355,15 +359,10 @@ def _close(truth: Events, estimated: Events, rule: Rule) -> tuple[Ints, Ints]:
     return t[near], e[near]
 
 
-def _substitutions(truth: Events, estimated: Events, t: Ints, e: Ints, alike: Flags, files: int) -> Ints:
-    """Substitutions by file, of the pairs that fit in time."""
-    confused = np.zeros(files, bool)  # only in files where unequal classes fit there is something to count
-    confused[truth.file[t[~alike]]] = True
-    here = confused[truth.file[t]]
-    orders = [np.lexsort((side.offset_s, side.onset_s, side.file)) for side in (truth, estimated)]
-    places = [np.argsort(order) for order in orders]
-    taken = substituted(places[0][t[here]], places[1][e[here]], alike[here])
-    return np.bincount(truth.file[orders[0][taken]], minlength=files)
+def _in_order(events: Events) -> Events:
+    """As they lie in event tables, file after file; what is equally good is then chosen alike."""
+    order = np.lexsort((events.label, events.offset_s, events.onset_s, events.file))
+    return Events(events.file[order], events.label[order], events.onset_s[order], events.offset_s[order])
 
 
 def _misfit(truth: Events, estimated: Events, t: Ints, e: Ints) -> Floats:
