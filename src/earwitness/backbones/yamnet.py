@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax, logsumexp
 
 from earwitness import weights
 from earwitness.backbones.base import Embedding, finite
@@ -28,7 +29,7 @@ from earwitness.errors import UserError
 
 Array = NDArray[np.float32]
 
-CODE_VERSION = 1
+CODE_VERSION = 2
 """Raised when the same weights and samples give other numbers."""
 
 _HOP_FRAMES = 48
@@ -98,7 +99,7 @@ class Yamnet:
             "last_window": "padded with zeros",
             "level": "as it is",
             "clip": "mean of the frames",
-            "logits": "mean over the frames",
+            "logits": "logarithm of the mean of the windows' softmax distributions",
             "timed": "windows centred on each moment, peak at -1 dBFS, raised by 30 dB at most",
         }
 
@@ -120,10 +121,15 @@ class Yamnet:
         _ = self._network
 
     def embed(self, samples: Array) -> Embedding:
-        """Frames (m, 1024), their mean, and the mean of their 521 logits, of (n,) samples at 16 kHz."""
+        """Frames (m, 1024), their mean, and 521 logits, of (n,) samples at 16 kHz.
+
+        The logits are those of the windows' mean distribution: a mean of logits would be that of the label
+        Silence wherever one window is digital silence, whose logit is 52.
+        """
         views = patches(log_mel_from_start(samples, _HOP_FRAMES), _HOP_FRAMES)
         frames, logits = self._run(views, "embeddings", "logits")
-        return Embedding(frames, frames.mean(axis=0), logits.mean(axis=0))
+        mean: Array = logsumexp(log_softmax(logits, axis=1), axis=0) - np.log(len(logits))
+        return Embedding(frames, frames.mean(axis=0), mean.astype(np.float32))
 
     def timed(self, samples: Array, hop_s: float) -> Array:
         """(m, 1024): row k is of the 0.96 s centred on ``k * hop_s``; m = floor(n / hop) + 1.
