@@ -6,18 +6,20 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 import tiny_backbones
 from earwitness import api, labels
 from earwitness.api.training import TrainedListener, train_listener
 from earwitness.audio import Clip, pcm_hash, write_wav
 from earwitness.errors import UserError
-from earwitness.events import Event
+from earwitness.events import Event, EventTable
 from earwitness.listeners import open_listener
 from earwitness.listeners.base import Call, Hearing, Unheard
 from earwitness.listeners.trained import Trained
@@ -26,19 +28,23 @@ from earwitness.questions import QUESTIONS
 from earwitness.scenes import synth
 from earwitness.scores import edits
 from earwitness.tasks.ritta_classes import claimed, of_detector
+from earwitness.training import tuning
 
 torch = pytest.importorskip("torch")
 
 
-@pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory) -> TrainedListener:
-    """Trained on computed sounds of RiTTA's classes, in mixtures of one or two within five seconds."""
-    folder = tmp_path_factory.mktemp("trained")
+def train(folder: Path, name: str, test: int) -> TrainedListener:
+    """On computed sounds of RiTTA's classes, in mixtures of one or two within five seconds."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("earwitness.training.features.cache_folder", lambda: folder / "cache")
         return train_listener(
-            "builtin", folder / "ears", scenes=112, held=16, test=24, duration_s=5.0, most=2, workers=1
+            "builtin", folder / name, scenes=112, held=16, test=test, duration_s=5.0, most=2, workers=1
         )
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> TrainedListener:
+    return train(tmp_path_factory.mktemp("trained"), "ears", 24)
 
 
 @pytest.fixture
@@ -68,6 +74,14 @@ def test_it_is_better_than_the_plain_backbone(made: TrainedListener) -> None:
     assert mean["after"].value > mean["before"].value
     assert mean["after"].low <= mean["after"].value <= mean["after"].high
     assert set(made.detector.measured.compared) <= set(made.detector.measured.counted)
+
+
+def test_thresholds_not_from_test_scenes(made: TrainedListener) -> None:
+    """Nor anything else: with other test mixtures all bytes of the head stay, and so does the version."""
+    again = train(made.folder.parent, "again", 16)
+    assert (again.folder / WEIGHTS).read_bytes() == (made.folder / WEIGHTS).read_bytes()
+    assert Trained(again.folder).version == Trained(made.folder).version
+    assert again.measured != made.measured
 
 
 def test_its_card_says_how_it_was_made(made: TrainedListener) -> None:
@@ -275,3 +289,23 @@ def test_framewise_panns_are_trained_and_heard_by_the_same_path(tmp_path: Path) 
     torch.save({"iteration": 1, "model": tiny_backbones.panns(seed=5)}, weights)
     with pytest.raises(UserError, match="was trained on the backbone panns-framewise"):
         open_listener(str(made.folder), weights=weights).ready()
+
+
+def test_confidence_is_the_chance_that_an_event_is_there() -> None:
+    """Of loud events nine in ten are there, of faint ones three in ten: their confidence says so."""
+    rng = np.random.default_rng(0)
+    mel = np.full((596, 64), -5.0, np.float32)
+    mel[250:350] = 0.0
+    truth, logits = [], []
+    for number in range(200):
+        loud = number % 2 == 0
+        there = rng.random() < (0.9 if loud else 0.3)
+        truth.append(EventTable((Event("a", 2.0, 3.0),) if there else (), 5.0))
+        rows = np.full((21, 1), -9.0, np.float32)
+        rows[8:13] = 3.0 if loud else 0.5
+        logits.append(rows)
+    clips = tuning.Heard((mel,) * 200, tuple(logits), tuple(truth))
+    rules = replace(tuning.START, smooth_s=0.25)
+    slope, shift = tuning.confidence(clips, ("a",), np.zeros(1, np.float32), rules)
+    assert expit(slope * 3.0 + shift) == pytest.approx(0.9, abs=0.07)
+    assert expit(slope * 0.5 + shift) == pytest.approx(0.3, abs=0.1)

@@ -45,7 +45,7 @@ def train_listener(
     scenes: int = 2000,
     held: int = 300,
     test: int = 600,
-    epochs: int = 10,
+    epochs: int = 16,
     duration_s: float = 10.0,
     most: int = 5,
     seed: int = 0,

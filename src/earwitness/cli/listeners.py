@@ -52,7 +52,7 @@ def train(
     scenes: Annotated[int, typer.Option(help="Mixtures to train on.")] = 2000,
     held: Annotated[int, typer.Option(help="Mixtures to stop by; as many choose thresholds.")] = 300,
     test: Annotated[int, typer.Option(help="Mixtures to test on.")] = 600,
-    epochs: Annotated[int, typer.Option(help="Most passes over the mixtures.")] = 10,
+    epochs: Annotated[int, typer.Option(help="Most passes over the mixtures.")] = 16,
     duration_s: Annotated[float, typer.Option("--duration", help="Seconds of a mixture.")] = 10.0,
     most: Annotated[int, typer.Option(help="Most sounds in a mixture.")] = 5,
     seed: Annotated[int, typer.Option(help="Seed of every draw.")] = 0,

@@ -90,6 +90,7 @@ class Detector:
 
     Attributes:
         labels: What is said of each class.
+        confidence: Slope and shift from an event's excess to the logit of its confidence.
         history: mAP on held recordings after each epoch; ``epoch`` is the one kept.
         seconds: Stage -> time it took.
     """
@@ -99,6 +100,7 @@ class Detector:
     weights: Weights
     thresholds: NDArray[np.float32]
     rules: Rules
+    confidence: tuple[float, float]
     measured: Measured
     history: tuple[float, ...]
     epoch: int
@@ -159,7 +161,7 @@ def trained(
     truth = {name: of.truth(classes) for name, of in sets.items()}
     fits = {}
     linear = replace(settings.network, hidden=0, kernel=1, dropout=0.0)
-    for name, how in (("linear", linear), ("epochs", settings.network)):
+    for name, how in (("linear", linear), ("training", settings.network)):
         fits[name] = head.fitted(
             rows["train"],
             truth["train"],
@@ -171,12 +173,13 @@ def trained(
             seed=settings.seed,
             progress=_from(progress, name),
         )
-        clock.lap("linear layer" if name == "linear" else "training")
-    best = fits["epochs"]
+        clock.lap(name)
+    best = fits["training"]
     calibration = _heard(sets["calibration"], best.weights, rows["calibration"])
     thresholds, rules = tuning.tuned(
         calibration, truth["calibration"], classes, _from(progress, "thresholds")
     )
+    confidence = tuning.confidence(calibration, classes, thresholds, rules)
     clock.lap("thresholds")
     tested = _heard(sets["test"], best.weights, rows["test"])
     events = tuning.found(tested, classes, thresholds, rules)
@@ -185,7 +188,7 @@ def trained(
     plain, heard_before = _plain(rows["plain"], classes, source, cells)
     measured = _measured(
         truth["test"],
-        {"before": plain, "linear": scores["linear"], "after": scores["epochs"]},
+        {"before": plain, "linear": scores["linear"], "after": scores["training"]},
         classes,
         heard_before,
         counted,
@@ -199,6 +202,7 @@ def trained(
         best.weights,
         thresholds,
         rules,
+        confidence,
         measured,
         best.history,
         best.epoch,

@@ -6,11 +6,12 @@ A mixture of n samples gives ``floor(n / hop) + 1`` rows of a backbone's numbers
 room; what is learned of them does not change). The rows of a set of mixtures lie in one file in the cache and
 are read a few mixtures at a time, so memory does not grow with their number. Its folder is named by all that
 the numbers depend on: the slices, how they are mixed, the seed, the backbone. What an interrupted run has
-made is kept, and another run on the same mixtures finds its features there.
+made is kept, and another run on the same mixtures, more or fewer of them, finds its features there.
 """
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -155,7 +156,6 @@ def _key(of: Mixtures, backbone: Timed, plain: bool) -> str:
         "sounds": fingerprint(of.pools),
         "mixing": asdict(of.mixing),
         "seed": of.seed,
-        "number": of.number,
         "backbone": [backbone.name, backbone.version, dict(backbone.settings)],
         "hop_s": HOP_S,
         "plain": plain,
@@ -164,16 +164,15 @@ def _key(of: Mixtures, backbone: Timed, plain: bool) -> str:
 
 
 def _kept(folder: Path, shape: tuple[int, ...]) -> tuple[Any, Any]:
-    """The rows and which of them are made: those of an earlier run, or none yet."""
-    names = {"rows.npy": (np.float16, shape), "done.npy": (np.bool_, shape[:1])}
-    made: list[Any] = []
-    try:
-        made = [np.load(folder / name, mmap_mode="r+", allow_pickle=False) for name in names]
-    except (OSError, ValueError, EOFError):  # not there, or cut off
-        made = []
-    if [(one.dtype, one.shape) for one in made] != list(names.values()):
-        made = [
-            np.lib.format.open_memmap(folder / name, mode="w+", dtype=dtype, shape=size)
-            for name, (dtype, size) in names.items()
-        ]
-    return made[0], made[1]
+    """The rows and which of them are made: those of earlier runs, of fewer or more mixtures, or none yet."""
+    number, each = shape[0], 2 * math.prod(shape[1:])
+    files = folder / "rows.f16", folder / "done.u8"
+    sizes = [path.stat().st_size if path.exists() else 0 for path in files]
+    if sizes[0] < sizes[1] * each:  # cut off: what is called made is not there
+        files[1].unlink()
+        sizes[1] = 0
+    for path, size, least in zip(files, sizes, (number * each, number), strict=True):
+        with path.open("ab") as file:
+            file.truncate(max(size, least))
+    rows = np.memmap(files[0], np.float16, "r+", shape=shape)
+    return rows, np.memmap(files[1], np.bool_, "r+", shape=(number,))

@@ -43,7 +43,7 @@ class Settings:
     hidden: int = 128
     kernel: int = 5
     dropout: float = 0.3
-    epochs: int = 10
+    epochs: int = 16
     patience: int = 4
     batch: int = 32
     rate: float = 1.5e-3
