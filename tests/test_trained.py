@@ -6,20 +6,18 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import expit
 
 import tiny_backbones
 from earwitness import api, labels
 from earwitness.api.training import TrainedListener, train_listener
 from earwitness.audio import Clip, pcm_hash, write_wav
 from earwitness.errors import UserError
-from earwitness.events import Event, EventTable
+from earwitness.events import Event
 from earwitness.listeners import open_listener
 from earwitness.listeners.base import Call, Hearing, Unheard
 from earwitness.listeners.trained import Trained
@@ -28,7 +26,6 @@ from earwitness.questions import QUESTIONS
 from earwitness.scenes import synth
 from earwitness.scores import edits
 from earwitness.tasks.ritta_classes import claimed, of_detector
-from earwitness.training import tuning
 
 torch = pytest.importorskip("torch")
 
@@ -289,23 +286,3 @@ def test_framewise_panns_are_trained_and_heard_by_the_same_path(tmp_path: Path) 
     torch.save({"iteration": 1, "model": tiny_backbones.panns(seed=5)}, weights)
     with pytest.raises(UserError, match="was trained on the backbone panns-framewise"):
         open_listener(str(made.folder), weights=weights).ready()
-
-
-def test_confidence_is_the_chance_that_an_event_is_there() -> None:
-    """Of loud events nine in ten are there, of faint ones three in ten: their confidence says so."""
-    rng = np.random.default_rng(0)
-    mel = np.full((596, 64), -5.0, np.float32)
-    mel[250:350] = 0.0
-    truth, logits = [], []
-    for number in range(200):
-        loud = number % 2 == 0
-        there = rng.random() < (0.9 if loud else 0.3)
-        truth.append(EventTable((Event("a", 2.0, 3.0),) if there else (), 5.0))
-        rows = np.full((21, 1), -9.0, np.float32)
-        rows[8:13] = 3.0 if loud else 0.5
-        logits.append(rows)
-    clips = tuning.Heard((mel,) * 200, tuple(logits), tuple(truth))
-    rules = replace(tuning.START, smooth_s=0.25)
-    slope, shift = tuning.confidence(clips, ("a",), np.zeros(1, np.float32), rules)
-    assert expit(slope * 3.0 + shift) == pytest.approx(0.9, abs=0.07)
-    assert expit(slope * 0.5 + shift) == pytest.approx(0.3, abs=0.1)

@@ -6,13 +6,11 @@ where a class appears, measured at 16 kHz whatever the backbone hears.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit
 
 from earwitness import audio
 from earwitness.backbones import open_backbone
@@ -75,7 +73,6 @@ class Trained(Detector):
         card = self._model.card
         return {
             **card.rules,
-            "confidence": list(card.confidence),
             "classes": [one.name for one in card.classes],
             "weights_sha256": card.weights_sha256,
         }
@@ -107,12 +104,7 @@ class Trained(Detector):
         logits = self._model.weights(self._backbone.timed(samples, self._rules.hop_s))
         plain = samples if self._backbone.rate_hz == RATE_HZ else audio.mono(clip, RATE_HZ)
         mel = log_mel(levelled(plain), self._rules.hop_frames)
-        found = events(mel, logits, clip.duration_s, self._table, self._rules)
-        slope, shift = self._model.card.confidence
-        sure = (float(expit(slope * logit(one.confidence) + shift)) for one in found)
-        return EventTable(
-            tuple(replace(one, confidence=c) for one, c in zip(found, sure, strict=True)), found.duration_s
-        )
+        return events(mel, logits, clip.duration_s, self._table, self._rules)
 
     @cached_property
     def _backbone(self) -> Any:

@@ -71,7 +71,6 @@ class ModelCard(_Strict):
     Attributes:
         hop_s: From one row of features to the next.
         rules: How rows become events (listeners.yamnet_events.Rules).
-        confidence: Slope and shift from an event's excess over its threshold to the logit of its confidence.
         measured: What it reached on known truth, in a sentence with the conditions.
         made: Recipe, seeds, recordings by side, licences, software: a record, of which nothing is used.
     """
@@ -82,7 +81,6 @@ class ModelCard(_Strict):
     hop_s: Annotated[float, Field(gt=0)]
     classes: tuple[ClassCard, ...]
     rules: dict[str, float]
-    confidence: tuple[float, float]
     weights_sha256: str
     measured: str
     made: dict[str, JsonValue]
@@ -179,7 +177,6 @@ class Model:
         facts = [
             [(one.name, one.label, one.threshold) for one in card.classes],
             card.rules,
-            card.confidence,
             card.hop_s,
             card.weights_sha256,
             [card.backbone.name, card.backbone.version],

@@ -71,7 +71,6 @@ def model(detector: Detector, backbone: Timed, settings: Settings, command: str)
             hop_s=HOP_S,
             classes=classes,
             rules=tuning.as_data(detector.rules),
-            confidence=detector.confidence,
             weights_sha256=sha256(detector.weights.to_bytes()),
             measured=sentence(detector, settings),
             made=made,
@@ -165,8 +164,7 @@ def readme(of: Model, detector: Detector, settings: Settings) -> str:
         f"- It knows its {len(card.classes)} classes alone: every sound is one of them to it, or nothing.",
         f"- It was trained on mixtures of {settings.mixing.duration_s:g} s with up to {settings.mixing.most} "
         "sounds; elsewhere it was not measured.",
-        "- Confidence is the chance that an event is there, as it was on mixtures of held recordings; on "
-        "other sounds it may be another.",
+        "- Confidence orders the events of a class; it is no probability.",
         "- The backbone saw labels of whole clips alone, the head saw cells of half a second: times are "
         "weak. Onsets come from the rise in level near where a class appears.",
         "- A backbone sees a second or more at a time; a clip that is shorter is padded with silence.",

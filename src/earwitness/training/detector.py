@@ -90,7 +90,6 @@ class Detector:
 
     Attributes:
         labels: What is said of each class.
-        confidence: Slope and shift from an event's excess to the logit of its confidence.
         history: mAP on held recordings after each epoch; ``epoch`` is the one kept.
         seconds: Stage -> time it took.
     """
@@ -100,7 +99,6 @@ class Detector:
     weights: Weights
     thresholds: NDArray[np.float32]
     rules: Rules
-    confidence: tuple[float, float]
     measured: Measured
     history: tuple[float, ...]
     epoch: int
@@ -179,7 +177,6 @@ def trained(
     thresholds, rules = tuning.tuned(
         calibration, truth["calibration"], classes, _from(progress, "thresholds")
     )
-    confidence = tuning.confidence(calibration, classes, thresholds, rules)
     clock.lap("thresholds")
     tested = _heard(sets["test"], best.weights, rows["test"])
     events = tuning.found(tested, classes, thresholds, rules)
@@ -202,7 +199,6 @@ def trained(
         best.weights,
         thresholds,
         rules,
-        confidence,
         measured,
         best.history,
         best.epoch,

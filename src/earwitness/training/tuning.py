@@ -8,9 +8,6 @@ so every class has its own threshold: first the one with the best F1 over the ce
 :data:`REACH` of what would be best for all classes alike, because a class has few calibration events; then
 the rules, one after another, and all thresholds together, as the mean F1 of events over the classes is best.
 
-Confidence is fitted last: the chance that an event with so much excess over its threshold is there, by
-logistic regression on the calibration mixtures.
-
 An event heard and an event that is there match if they are of one class and overlap by at least half of the
 shorter; each matches once, the greatest overlaps first. F1 of a class is ``2 TP / (2 TP + FP + FN)``, 0 if
 nothing matches; a class that is neither there nor heard is left out.
@@ -22,8 +19,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from scipy.special import logit
 
 from earwitness.audio import Clip, mono
 from earwitness.backbones.yamnet_features import RATE_HZ, levelled, log_mel
@@ -39,14 +34,13 @@ REACH = 1.5
 START = Rules(hop_s=HOP_S)
 """The rules to begin with: yamnet's, on the rows that the head was trained on."""
 
-_FEW, _MOST_EXCESS = 20, 20.0
 _OFF = 99.0
 _TRIED: Mapping[str, Sequence[float]] = {
     "smooth_s": (0.25, 0.5, 0.75, 1.0),
-    "rival": (0.75, 1.5, 2.5, 3.5, 5.0, _OFF),
+    "rival": (1.5, 2.5, 3.5, 5.0, _OFF),
     "echo": (-_OFF, -5.0, -3.0, -1.5, 0.0),
     "unclaimed": (-_OFF, 0.5, 1.5, 3.0),
-    "gap_s": (0.25, 0.5, 0.75, 1.0, 1.5),
+    "gap_s": (0.25, 0.5, 0.75, 1.0),
     "offset": (-1.0, -0.5, 0.0, 0.5, 1.0),
 }
 """In this order; ``offset`` is added to all thresholds."""
@@ -128,31 +122,6 @@ def tuned(
         if chosen is not None:
             thresholds, rules = chosen
     return thresholds, rules
-
-
-def confidence(clips: Heard, classes: Sequence[str], thresholds: Floats, rules: Rules) -> tuple[float, float]:
-    """Slope and shift that make of an event's excess the logit of the chance that it is there.
-
-    A slope that is not above 0, or too few events of one kind to tell, leaves the excess as it is: (1, 0).
-    """
-    excess: list[float] = []
-    right: list[bool] = []
-    for true, said in zip(clips.truth, _events(clips, classes, thresholds, rules), strict=True):
-        for label in {one.label for one in said}:
-            there, mine = (table.with_labels([label]).events for table in (true, said))
-            matched = [other for _, other in _matches(there, mine)]
-            excess += [float(logit(one.confidence)) for one in mine]
-            right += [any(one is other for other in matched) for one in mine]
-    given, wanted = np.minimum(excess, _MOST_EXCESS), np.array(right)
-    if min(wanted.sum(), (~wanted).sum()) < _FEW:
-        return 1.0, 0.0
-
-    def loss(of: NDArray[np.float64]) -> float:
-        signed = np.where(wanted, 1, -1) * (of[0] * given + of[1])
-        return float(np.logaddexp(0, -signed).sum())
-
-    slope, shift = minimize(loss, np.array([1.0, 0.0])).x
-    return (float(slope), float(shift)) if slope > 0 else (1.0, 0.0)
 
 
 def _events(clips: Heard, classes: Sequence[str], thresholds: Floats, rules: Rules) -> Iterator[EventTable]:
