@@ -7,6 +7,7 @@ from earwitness.api.events import score_events
 from earwitness.api.request import Request
 from earwitness.api.runs import Panel, Progress, Result, judge, label, panel, rebuild, run_panel, run_request
 from earwitness.api.scenes import bank_summary, make_scenes, render_scene
+from earwitness.api.training import TrainedListener, train_listener
 from earwitness.listeners.llm import LlmOptions
 from earwitness.report.build import Options
 from earwitness.report.bundle import bundle
@@ -23,6 +24,7 @@ __all__ = [
     "Progress",
     "Request",
     "Result",
+    "TrainedListener",
     "bank_summary",
     "bundle",
     "bundle_clips",
@@ -44,4 +46,5 @@ __all__ = [
     "score_events",
     "score_ritta",
     "systems_of",
+    "train_listener",
 ]
