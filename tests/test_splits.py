@@ -164,3 +164,16 @@ def test_the_shared_clips_split_without_sharing(shared_data):
     own = [label for label in whole.sources if label not in train.shared]
     assert len(own) > 30
     assert not recordings(train.bank, own) & recordings(test.bank, own)
+
+
+def test_one_sound_under_two_labels_lies_on_one_side(tmp_path):
+    for number in range(8):
+        for label in ("bark", "dog"):
+            write_wav(tmp_path / f"{label}/{label}{number}.wav", noise(number, 1.0), 8000)
+    sides = [split(Bank.open(tmp_path), side) for side in ("train", "test")]
+    sounds = [
+        {source.path.read_bytes() for label in ("bark", "dog") for source in side.bank.of(label)}
+        for side in sides
+    ]
+    assert [len(of) for of in sounds] == [4, 4]
+    assert not sounds[0] & sounds[1]

@@ -18,6 +18,9 @@ from earwitness.training.sides import HELD_OUT, LONGEST_S, sides
 from earwitness.training.targets import CELL_S
 from earwitness.workers import check
 
+MOST_SEED = 2**63 - 1
+"""What torch takes."""
+
 
 @dataclass(frozen=True, slots=True)
 class TrainedListener:
@@ -74,9 +77,13 @@ def train_listener(
     """
     counts = {"scenes": (scenes, 16), "held": (held, 16), "test": (test, 16), "epochs": (epochs, 1)}
     counts["most"] = (most, 1)
+    if workers is not None:
+        counts["workers"] = (workers, 1)
     for name, (value, least) in {**counts, "seed": (seed, 0)}.items():
         if value < least:
             raise UserError(f"{name} must be at least {least}, not {value}.")
+    if seed > MOST_SEED:
+        raise UserError(f"seed must be at most {MOST_SEED}, not {seed}.")
     if duration_s < LONGEST_S or duration_s % CELL_S:
         raise UserError(
             f"A mixture lasts at least {LONGEST_S:g} s, in steps of {CELL_S:g} s, not {duration_s:g}."
@@ -100,10 +107,6 @@ def train_listener(
     with files.appearing(Path(out)) as folder:
         trained_model.write(folder, made, card.readme(made, detector, settings))
     notes = list(parted.notes)
-    notes += [
-        f"{name} is in no mean, as train and test share its recordings: {why}."
-        for name, why in parted.shared.items()
-    ]
     if missing:
         notes.append(f"The bank has no clip of {listing(missing)}; the model does not know them.")
     if own := [name for name, label in detector.labels.items() if label == name and "_" in name]:

@@ -6,13 +6,13 @@ The recordings of a class are ordered by the length of their longest clip, as it
 ones first, then by the sha256 of their ids, and dealt in turn, the first to training: so both sides get their
 share of what is long enough to be used. Nothing else decides: a bank that lists them in another order is
 split alike, whatever the scenes' rate. A recording that several classes share goes where the first of them,
-by name, puts it; recordings of a class that hold the same sound count as one.
+by name, puts it; so do recordings that hold the same sound, of one class or of several.
 A class all of whose recordings would lie on one side (mostly because it has only one) is shared by rule:
 its clips are dealt in turn, and a single clip goes to both sides. Every such class is named.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -60,6 +60,7 @@ def split(bank: Bank, side: str) -> Split:
 def _dealt(bank: Bank) -> Mapping[str, str]:
     """Recording id -> its side."""
     headers = {source: _header(source) for sources in bank.sources.values() for source in sources}
+    twins = twinned(_sounds(headers))
     dealt: dict[str, str] = {}
     for label in sorted(bank.sources):
         sources = bank.sources[label]
@@ -68,13 +69,12 @@ def _dealt(bank: Bank) -> Mapping[str, str]:
             frames, rate_hz = headers[source]
             longest[source.recording_id] = max(longest.get(source.recording_id, 0.0), frames / rate_hz)
         count = {"train": 0, "test": 0}
-        twins = _twins(sources, headers)
-        for recording in sorted(longest.keys() & dealt.keys()):
+        for recording in longest.keys() & dealt.keys():
             count[dealt[recording]] += 1
-        for recording in sorted(longest.keys() - dealt.keys(), key=lambda r: (-longest[r], _order(r))):
-            known = next((dealt[twin] for twin in sorted(twins.get(recording, ())) if twin in dealt), None)
-            dealt[recording] = known or ("train" if count["train"] <= count["test"] else "test")
-            count[dealt[recording]] += 1
+        for recording in sorted(longest.keys() - dealt.keys(), key=lambda r: (-longest[r], order(r))):
+            side = dealt.get(recording) or ("train" if count["train"] <= count["test"] else "test")
+            dealt |= dict.fromkeys(twins.get(recording, {recording}), side)
+            count[side] += 1
     return dealt
 
 
@@ -89,20 +89,25 @@ def _header(source: Source) -> tuple[int, int]:
     return info.frames, info.samplerate
 
 
-def _twins(sources: Sequence[Source], headers: Mapping[Source, tuple[int, int]]) -> Mapping[str, set[str]]:
-    """Recording id -> the ids of all recordings that hold the same sound, itself among them."""
+def _sounds(headers: Mapping[Source, tuple[int, int]]) -> Iterable[set[str]]:
+    """For every sound that several recordings might hold, the ids of those that do."""
     alike: dict[tuple[int, int], list[Source]] = {}
-    for source in sources:
-        if headers[source][0]:
-            alike.setdefault(headers[source], []).append(source)
+    for source, header in headers.items():
+        if header[0]:
+            alike.setdefault(header, []).append(source)
     of_sound: dict[str, set[str]] = {}
     for (_, rate_hz), found in alike.items():
         if len({source.recording_id for source in found}) > 1:  # nothing else needs to be decoded
             for source in found:
                 if (sound := _sound(source, rate_hz)) is not None:
                     of_sound.setdefault(sound, set()).add(source.recording_id)
+    return of_sound.values()
+
+
+def twinned(of_sound: Iterable[set[str]]) -> Mapping[str, set[str]]:
+    """Recording id -> all that must lie where it does, itself among them; given those that share a sound."""
     twins: dict[str, set[str]] = {}
-    for recordings in of_sound.values():
+    for recordings in of_sound:
         joined = recordings.union(*(twins.get(recording, ()) for recording in recordings))
         twins |= dict.fromkeys(joined, joined)
     return twins
@@ -121,10 +126,11 @@ def _by_rule(sources: Sequence[Source], side: str) -> tuple[tuple[Source, ...], 
     what = "it has one recording" if recordings == 1 else f"its {recordings} recordings lie on one side"
     if len(sources) == 1:
         return tuple(sources), f"{what} in one clip, which both sides use"
-    ordered = sorted(sources, key=lambda source: _order(source.name))
+    ordered = sorted(sources, key=lambda source: order(source.name))
     mine = ordered[0 if side == "train" else 1 :: 2]
     return tuple(mine), f"{what}, whose {len(sources)} clips are dealt in turn to both sides"
 
 
-def _order(name: str) -> str:
+def order(name: str) -> str:
+    """What names are sorted by, so that neither their spelling nor their place in a list decides."""
     return hashlib.sha256(name.encode()).hexdigest()

@@ -4,23 +4,25 @@ Conventions
 -----------
 ``held-out`` (the default): the test side is that of scenes.splits, so a data set made of the same bank with
 ``--split test`` is unseen by the model. The train side is parted again: of every class each third recording,
-in the order of the sha256 of their ids, is *held*: early stopping, thresholds and rules are decided on these,
-and no weight is fitted to them.
+in the order of the sha256 of their ids, is *held*: early stopping, thresholds and rules are decided on these.
+No weight is fitted to them, except those of the classes in ``unheld``. Recordings that hold the same sound,
+of one class or of several, lie on one side.
 ``shared``: training, stopping and test use the same recordings, only in other mixtures. That is the setting
 of RiTTA's paper and the easier one: what is measured there is no promise for sounds from elsewhere.
 
 A class that cannot be parted (it has one recording, or all of them lie on one side because other classes
-share them) is on both sides by rule. One that is on the test side too is named, and no mean counts it; one
-whose train side alone cannot be parted again is trained on as a whole and does not decide when to stop.
+share them) is on both sides by rule. One that is tested on a sound that is trained on, under whatever name,
+is in ``shared``, and no mean counts it. One whose train side alone cannot be parted again is trained on as a
+whole: it is in ``unheld``, and decides neither when to stop nor a threshold.
 """
 
-import hashlib
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from earwitness.errors import UserError
-from earwitness.manifest.table import near
+from earwitness.manifest.table import listing, near
 from earwitness.scenes import slices, splits
 from earwitness.scenes.bank import Bank
 from earwitness.training.mixtures import Pools, pools
@@ -40,10 +42,10 @@ class Sides:
 
     Attributes:
         train, held, test: Slices of the recordings of each side, by class; the same classes each.
-        shared: Class -> why the test side has recordings of it that are trained on; empty for the split
+        shared: Class -> why the test side has sounds of it that are trained on; empty for the split
             ``shared``, where that is so for all.
-        unheld: Classes all of whose recordings to train on are held as well.
-        notes: What of the bank is not used, and why.
+        unheld: Classes that are held in sounds that are trained on; empty for the split ``shared``.
+        notes: What of the bank is not used, what the sides share, and why.
     """
 
     split: str
@@ -91,36 +93,87 @@ def sides(
             "Name more classes, or a bank with more.",
         )
     cut = partial(slices.cut, rate_hz=rate_hz, longest_s=LONGEST_S)
+    trained = bank if split == SHARED else splits.split(bank, "train").bank
+    found = [cut(trained, seed=seed + number, progress=progress) for number in range(_CUTS)]
     if split == SHARED:
-        whole = pools(*(cut(bank, seed=seed + n, progress=progress).slices for n in range(_CUTS)))
-        plain = pools(cut(bank).slices)
-        return Sides(split, whole, plain, plain, {}, frozenset(), bank.notes)
-    mine, others = splits.split(bank, "train"), splits.split(bank, "test")
-    test = pools(cut(others.bank, progress=progress).slices)
-    cuts = [cut(mine.bank, seed=seed + n, progress=progress).slices for n in range(_CUTS)]
-    train, held, unheld = _parted(pools(*cuts))
-    return Sides(split, train, held, test, mine.shared, unheld, bank.notes)
+        plain = cut(bank)
+        whole, tested = pools(*(one.slices for one in found)), pools(plain.slices)
+        return Sides(split, whole, tested, tested, {}, frozenset(), (*bank.notes, *_left_out(plain)))
+    other = splits.split(bank, "test")
+    plain = cut(other.bank, progress=progress)
+    test = pools(plain.slices)
+    train, held = _parted(pools(*(one.slices for one in found)))
+    leaks = {
+        name: f"its recording {one} is trained on under another name"
+        for name, one in _common(test, train, held).items()
+    }
+    shared = {**leaks, **other.shared}
+    unheld = frozenset(_common(held, train))
+    notes = (*bank.notes, *_left_out(found[0], plain), *_told(train, shared, unheld))
+    return Sides(split, train, held, test, shared, unheld, notes)
 
 
-def _parted(of: Pools) -> tuple[Pools, Pools, frozenset[str]]:
-    """Two thirds of the recordings of every class, the others, and the classes that are whole in both."""
+def _told(classes: Collection[str], shared: Mapping[str, str], unheld: frozenset[str]) -> Iterator[str]:
+    """What the sides share, in sentences."""
+    for name, why in shared.items():
+        yield f"{name} is in no mean, as train and test share its recordings: {why}."
+    if unheld:
+        yield (
+            f"Too few recordings to hold some back, so these decide neither when to stop nor a threshold: "
+            f"{listing(sorted(unheld), most=len(unheld))}."
+        )
+    if not set(classes) - shared.keys() - unheld:
+        yield "No class had any to hold back: those trained on decided when to stop, and thresholds."
+
+
+def _left_out(*cuts: slices.Cut) -> Iterator[str]:
+    """Which clips gave no slice, a sentence a reason, and by name those that nobody could hear."""
+    counts: dict[str, Counter[str]] = {}
+    for one in cuts:
+        for label, reasons in one.left_out.items():
+            for reason, count in reasons.items():
+                counts.setdefault(reason, Counter())[label] += count
+    for reason, labels in sorted(counts.items()):
+        of = ", ".join(f"{label} {count:,}" for label, count in sorted(labels.items()))
+        yield f"Clips left out, {reason}: {of}."
+    if refused := sorted({name: why for one in cuts for name, why in one.refused.items()}.items()):
+        yield f"Nobody could hear {listing(f'{name} ({why})' for name, why in refused)}."
+
+
+def _common(of: Pools, *others: Pools) -> dict[str, str]:
+    """Class -> the first of its recordings that others hold as well, by id or by sound."""
+    there = {key for side in others for recordings in side.values() for key in _keys(recordings)}
+    found: dict[str, str] = {}
+    for label, recordings in of.items():
+        for one, pieces in recordings.items():
+            if not there.isdisjoint(_keys({one: pieces})):
+                found.setdefault(label, one)
+    return found
+
+
+def _keys(recordings: Mapping[str, tuple[slices.Slice, ...]]) -> set[str]:
+    return {*recordings, *(piece.pcm_hash for pieces in recordings.values() for piece in pieces)}
+
+
+def _parted(of: Pools) -> tuple[Pools, Pools]:
+    """Two thirds of the recordings of every class, and the others; in both a class that cannot be parted."""
+    of_sound: dict[str, set[str]] = {}
+    for recordings in of.values():
+        for one, pieces in recordings.items():
+            for piece in pieces:
+                of_sound.setdefault(piece.pcm_hash, set()).add(one)
+    twins = splits.twinned(of_sound.values())
     held: dict[str, bool] = {}  # a recording that several classes share is on one side for all of them
     for recordings in of.values():
         new = [one for one in recordings if one not in held]
-        for number, one in enumerate(sorted(new, key=_order)):
-            held[one] = number % 3 == 1
+        for number, one in enumerate(sorted(new, key=splits.order)):
+            held |= dict.fromkeys(twins[one], held.get(one, number % 3 == 1))
     train: dict[str, Mapping[str, tuple[slices.Slice, ...]]] = {}
     kept: dict[str, Mapping[str, tuple[slices.Slice, ...]]] = {}
-    whole = set()
     for label, recordings in of.items():
         mine = {one: recordings[one] for one in recordings if not held[one]}
         others = {one: recordings[one] for one in recordings if held[one]}
         if not mine or not others:
-            whole.add(label)
             mine = others = dict(recordings)
         train[label], kept[label] = mine, others
-    return train, kept, frozenset(whole)
-
-
-def _order(name: str) -> str:
-    return hashlib.sha256(name.encode()).hexdigest()
+    return train, kept
