@@ -11,7 +11,15 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from earwitness.stats.intervals import cluster_interval, holm, paired_difference, wilson
+from earwitness.stats.intervals import (
+    cluster_interval,
+    difference_interval,
+    holm,
+    paired_difference,
+    swap_test,
+    wilson,
+)
+from earwitness.stats.resampling import kinds_of
 
 shares = st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0, 1)
 items = st.lists(st.tuples(shares, st.sampled_from("abcdefgh")), min_size=1, max_size=40)
@@ -33,6 +41,25 @@ def compare(a, b, **options):
 
 
 # Intervals
+
+
+@pytest.mark.filterwarnings("ignore:.*divide:RuntimeWarning")
+@pytest.mark.parametrize(("empty", "some"), [(7, True), (40, False)])
+def test_draws_without_items_have_no_part_in_a_difference(empty, some):
+    """Of clips without events only a few draws hold no others: those are left out. Many: no interval."""
+    totals = [[4, 6, 2, 6], [6, 6, 0, 5], [2, 5, 2, 4], [0, 4, 2, 5], [4, 5, 2, 6]] + [[0, 0, 0, 0]] * empty
+    if not some:
+        totals = totals[:2] + totals[5:]
+    kinds, counts = kinds_of(totals)
+    with np.errstate(invalid="ignore"):
+        found = difference_interval(kinds, counts, 0.95, 10_000, np.random.default_rng(0), 1.0)
+        p = swap_test(kinds, counts, 1000, np.random.default_rng(0))
+    assert 0 < p <= 1
+    if some:
+        low, high = found
+        assert low < 0.05 < 0.3 < high  # the difference is 0.31
+    else:
+        assert found is None
 
 
 @given(items, st.floats(0.05, 0.99))

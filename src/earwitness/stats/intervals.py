@@ -33,6 +33,8 @@ BOOTSTRAP, WILSON = "bootstrap", "wilson"
 
 ENUMERATED = 2**15
 """Up to this many distinct outcomes the permutation test is exact."""
+FEW = 0.01
+"""Largest share of draws without a number that may be left out of an interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +220,9 @@ def difference_interval(
 ) -> tuple[float, float] | None:
     """Low and high of the difference of two systems, which they contain; see :func:`paired_difference`.
 
+    A draw in which a system has no items has no difference; such draws are left out if they are few, else
+    there is no interval.
+
     Args:
         kinds, counts: Totals (kinds, 4) as :func:`difference_of_means` takes them, of at least two clusters.
         span: Length of the metric's scale, used when all clusters agree; if it is None, there is no interval.
@@ -227,14 +232,15 @@ def difference_interval(
         if span is None:
             return None
         return agreeing(difference, int(counts.sum()), span, level)
-    statistic = difference_of_means
-    if (
-        kinds[:, [1, 3]] == kinds[0, [1, 3]]
-    ).all():  # the mean of the clusters' own differences: half the work
+    statistic, sizes = difference_of_means, kinds[:, [1, 3]]
+    if (sizes == sizes[0]).all():  # the mean of the clusters' own differences: half the work
         own = kinds[:, 0] / kinds[:, 1] - kinds[:, 2] / kinds[:, 3]
         statistic, kinds = pooled_mean, np.stack([own, np.ones_like(own)], axis=1)
     drawn = resampling.resampled(statistic, kinds, counts, draws, rng)
-    low, high = resampling.percentiles(drawn, level)
+    defined = drawn[np.isfinite(drawn)]
+    if len(defined) < (1 - FEW) * draws:
+        return None
+    low, high = resampling.percentiles(defined, level)
     return min(difference, low), max(difference, high)
 
 
@@ -276,12 +282,12 @@ def swap_test(kinds: Floats, counts: NDArray[np.int64], draws: int, rng: np.rand
         outcomes = np.indices(tuple(trials + 1)).reshape(len(trials), -1).T
         ways = gammaln(trials + 1) - gammaln(outcomes + 1) - gammaln(trials - outcomes + 1)  # logarithms
         chance = np.exp((ways - trials * log(2)).sum(axis=1))
-        return min(1.0, float(chance[np.abs(difference(outcomes)) >= least].sum()))
+        return min(1.0, float(chance[~(np.abs(difference(outcomes)) < least)].sum()))  # none counts as large
     block = max(1, resampling.BLOCK // len(trials))
     hits = 0
     for begin in range(0, draws, block):
         swapped = rng.binomial(trials, 0.5, size=(min(block, draws - begin), len(trials)))
-        hits += int((np.abs(difference(swapped)) >= least).sum())
+        hits += int((~(np.abs(difference(swapped)) < least)).sum())
     return (1 + hits) / (1 + draws)
 
 

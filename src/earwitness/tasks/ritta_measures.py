@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from statistics import fmean
 
+from earwitness.manifest.table import listing
 from earwitness.scores.relations import MAIN, RELATIONS, SPATIAL
 from earwitness.scores.ritta import KINDS
 from earwitness.scores.ritta_rules import RELEASED, rules
@@ -12,6 +13,7 @@ from earwitness.tasks.rows import Mark, Measures, Metric, MetricSpec, SystemRow
 from earwitness.tasks.task import DETECTING, Hearer
 
 REFERENCE, ORACLE, SILENCE, SHUFFLED = "reference", "oracle", "silence", "shuffled"
+FLOORS = (SILENCE, SHUFFLED)
 BASELINES = {
     REFERENCE: "is the data set's own clip through the same listener: what that listener lets a system reach",
     ORACLE: "has the true events of those clips and is not heard, so that every one of its clips is scored: "
@@ -143,7 +145,13 @@ def _floors(mode: str, systems: Sequence[SystemRow]) -> list[str]:
         stated = f"mAMSR of silence should be {len(met) / len(own):.3f}"
         why = "1 in 'not', 0 in every other relation" if met else "0 in every relation"
         notes.append(f"{stated} ({why}); it is {found[SILENCE]:.3f}.")
-    for floor in (SILENCE, SHUFFLED):
+    reached = found.get(REFERENCE)
+    if reached is not None and (over := [name for name in FLOORS if found.get(name, -1.0) >= reached]):
+        notes.append(
+            f"The ceiling, mAMSR {reached:.3f} of {REFERENCE}, is not above the floor {listing(over)}: this "
+            "listener cannot tell systems apart here, and no number of this run can be read."
+        )
+    for floor in FLOORS:
         below = [
             name for name, value in found.items() if name not in BASELINES and value <= found.get(floor, -1)
         ]
