@@ -6,12 +6,15 @@ A mixture of n samples gives ``floor(n / hop) + 1`` rows of a backbone's numbers
 room; what is learned of them does not change). The rows of a set of mixtures lie in one file in the cache and
 are read a few mixtures at a time, so memory does not grow with their number. Its folder is named by all that
 the numbers depend on: the slices, how they are mixed, the seed, the backbone. What an interrupted run has
-made is kept, and another run on the same mixtures, more or fewer of them, finds its features there.
+made is kept, and another run on the same mixtures, more or fewer of them, finds its features there. A CRC
+of each mixture's rows lies beside them: rows that have another one, or none yet, are made anew.
 """
 
 import hashlib
 import json
 import math
+import os
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -22,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.backbones import NAMES, open_backbone
-from earwitness.backbones.base import Timed
+from earwitness.backbones.base import Timed, finite
 from earwitness.errors import UserError
 from earwitness.events import EventTable
 from earwitness.training.mixtures import Mixing, Mixture, Pools, fingerprint, mixture, rendered
@@ -97,7 +100,13 @@ class _Work:
 
     def __call__(self, numbers: Sequence[int]) -> list[Halves]:
         hear = self._model.class_scores if self.plain else self._model.timed
-        return [hear(rendered(self.of[number]), HOP_S).astype(np.float16) for number in numbers]
+        found = []
+        for number in numbers:
+            with np.errstate(over="ignore"):  # told by finite
+                half = hear(rendered(self.of[number]), HOP_S).astype(np.float16)
+            finite(half.astype(np.float32), f"The backbone {self.source.name}")
+            found.append(half)
+        return found
 
     @cached_property
     def _model(self) -> Timed:
@@ -129,15 +138,15 @@ def rows(
     folder = cache_folder() / FOLDER / _key(of, backbone, plain)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        found, done = _kept(folder, (of.number, *one.shape))
-        missing: list[int] = np.flatnonzero(~done).tolist()
+        found, sums = _kept(folder, (of.number, *one.shape))
+        missing = [number for number in range(of.number) if sums[number] != _sum(found[number])]
         at = 0
         for part in parts(_Work(of, source, plain), missing, workers, engine):
             now = missing[at : at + len(part)]
             found[now] = part
-            found.flush()  # what is called done is on disk
-            done[now] = True
-            done.flush()
+            sums[now] = [_sum(one) for one in part]
+            found.flush()
+            sums.flush()
             at += len(part)
             if progress is not None:
                 progress(of.number - len(missing) + at, of.number)
@@ -164,15 +173,18 @@ def _key(of: Mixtures, backbone: Timed, plain: bool) -> str:
 
 
 def _kept(folder: Path, shape: tuple[int, ...]) -> tuple[Any, Any]:
-    """The rows and which of them are made: those of earlier runs, of fewer or more mixtures, or none yet."""
-    number, each = shape[0], 2 * math.prod(shape[1:])
-    files = folder / "rows.f16", folder / "done.u8"
-    sizes = [path.stat().st_size if path.exists() else 0 for path in files]
-    if sizes[0] < sizes[1] * each:  # cut off: what is called made is not there
-        files[1].unlink()
-        sizes[1] = 0
-    for path, size, least in zip(files, sizes, (number * each, number), strict=True):
+    """The rows, and the CRC of those that are made: by earlier runs, of fewer or more mixtures, or none."""
+    number = shape[0]
+    paths = folder / "rows.f16", folder / "crc.u32"
+    for path, size in zip(paths, (number * 2 * math.prod(shape[1:]), number * 4), strict=True):
         with path.open("ab") as file:
-            file.truncate(max(size, least))
-    rows = np.memmap(files[0], np.float16, "r+", shape=shape)
-    return rows, np.memmap(files[1], np.bool_, "r+", shape=(number,))
+            os.posix_fallocate(file.fileno(), 0, size)  # a full disk is told here, not when a page is written
+    return (
+        np.memmap(paths[0], np.float16, "r+", shape=shape),
+        np.memmap(paths[1], np.uint32, "r+", shape=(number,)),
+    )
+
+
+def _sum(rows: Halves) -> int:
+    """Their CRC-32; never 0, which stands for rows that are not made."""
+    return zlib.crc32(rows.tobytes()) or 1
