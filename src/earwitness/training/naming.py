@@ -5,8 +5,9 @@ Conventions
 It says an AudioSet name where there is one, so that every task knows it. The labels of a class are those that
 :func:`earwitness.labels.find` gives for its phrase: RiTTA's for its classes, that of the built-in classes for
 theirs, else its name in words. Of these the most specific is said; of several the one above them all if it is
-one of the class's ("Dog" for barks and yips), else the one spelt most like the phrase. A class without one,
-or whose label another class says already or could be taken for, says its own name.
+one of the class's ("Dog" for barks and yips), else the one spelt most like the phrase. A class that is
+called by an AudioSet name says that one. One without a label, or whose label another class says already or
+could be taken for, says its own name.
 """
 
 import difflib
@@ -37,20 +38,19 @@ def audioset(name: str) -> frozenset[str]:
 
 def said(classes: Sequence[str]) -> Mapping[str, str]:
     """What is said of each class; no two say the same."""
-    found: dict[str, str] = {}
-    taken: set[str] = set()
+    found = {name: name for name in classes}
+    own = found.keys() & labels.names()
+    taken = set(own).union(*map(audioset, own))
     for name in classes:
-        label = _label(name)
-        if label is None or label in taken:
-            label = name
-        found[name] = label
-        taken |= audioset(name) | {label}
+        if name not in own:
+            label = _label(name)
+            if label is not None and label not in taken:
+                found[name] = label
+            taken |= audioset(name) | {found[name]}
     return found
 
 
 def _label(name: str) -> str | None:
-    if name in labels.names():
-        return name
     given = labels.find(phrase(name))
     specific = sorted(labels.most_specific(given))
     if len(specific) <= 1:
