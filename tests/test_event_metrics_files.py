@@ -13,7 +13,7 @@ from earwitness.events import Event, EventTable, write_audacity, write_dcase, wr
 from earwitness.scenes import scene
 from earwitness.scenes.bank import Bank
 from earwitness.scenes.scene import Placed, Scene
-from earwitness.tasks import event_files, event_labels
+from earwitness.tasks import event_files, event_labels, event_sources
 from ritta_runs import make_data, scenes_of, true_events
 from sounds import noise
 
@@ -327,6 +327,7 @@ def test_the_command_writes_every_file_and_names_systems(tmp_path, sides):
         (("--offset-share", "2"), "offset_share"),
         (("--segment", "0"), "a segment must last"),
         (("--level", "1"), "level must lie"),
+        (("--seed", "-1"), "seed must be at least 0, not -1"),
         (("--missing", "maybe"), "there is no missing 'maybe'"),
         (("--outside", "maybe"), "there is no outside 'maybe'"),
         (("--duration", "10", "--audio", "x"), "exclude each other"),
@@ -395,7 +396,7 @@ def test_a_real_label_run_of_rendered_scenes(tmp_path):
 def test_a_ritta_data_set_is_a_truth(tmp_path):
     """Its clips are those of its prompts; the other references of a prompt are not."""
     data = make_data(tmp_path / "ritta", per_relation=1)
-    truth = event_files.truth(event_files.read(data), None).tables
+    truth = event_files.truth(event_sources.read_truth(data), None).tables
     prompts = scenes_of(data)
     assert truth.keys() == prompts.keys()
     assert {"or-00000", "not-00000", "if_then_else-00000"} <= truth.keys()
@@ -424,3 +425,133 @@ def test_systems_are_compared_on_the_clips_that_both_heard(tmp_path):
     silent = folder(tmp_path / "silent", {name: EventTable((), 10.0) for name in true})
     nothing = earwitness.score_events(silent, {"a": good, "b": poor}).comparisons
     assert all(one.difference is None and one.note for one in nothing)
+
+
+HEAD = "filename\tonset\toffset\tevent_label\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "what"),
+    [
+        (HEAD + 'a.wav\t0\t1\t"dog\nb.wav\t0\t1\tdog\nc.wav\t0\t1\tdog\n', "row 2: .*double quote"),
+        (HEAD + 'a.wav\t0\t1\t"dog" barks\n', "row 2: .*double quote"),
+        ("a.wav 0 1 dog\n", "row 1: .* reads as an event"),
+        (HEAD + "a.wav;0;1.5;dog\n", "row 2: .* reads as an event"),
+        ("filename onset offset event_label\na.wav 0 1 dog\n", "parted by spaces"),
+        ("# made by x, y, z\na.wav\t0\t1\tdog\n", "row 1: .* reads as a comment"),
+        (HEAD + "a.wav\t0\t1\tdog\na.mp3\t2\t3\tdog\n", "'a.mp3' and 'a.wav' would be one clip"),
+    ],
+)
+def test_what_would_be_read_as_other_clips_or_swallow_rows_is_refused(tmp_path, rows, what):
+    table = tmp_path / "t.tsv"
+    table.write_text(rows)
+    with pytest.raises(UserError, match=what) as fault:
+        event_sources.read(table)
+    assert len(getattr(fault.value, "faults", [""])) == 1
+
+
+def test_names_with_hashes_blanks_numbers_and_quotes_are_names(tmp_path):
+    names = ("#1", "take 1 2 dog", "a, b", 'the "dog"')
+    label = 'a "dog" barks'
+    table = dcase(tmp_path / "t.tsv", {name: EventTable((Event(label, 0.0, 1.0),), 2.0) for name in names})
+    found = event_sources.read(table)[""].events
+    assert {name: [event.label for event in its] for name, its in found.items()} == {
+        name: [label] for name in names
+    }
+    (tmp_path / "empty.tsv").write_text("#1.wav\ntake 1 2 dog.wav\n")
+    assert event_sources.read(tmp_path / "empty.tsv")[""].events == {"#1": [], "take 1 2 dog": []}
+
+
+def test_two_lengths_of_one_clip_are_refused(tmp_path):
+    table = lengths(tmp_path / "l.csv", ("a.wav", "a.mp3", "a.wav", "b.wav"))
+    with pytest.raises(InputFaults) as fault:
+        event_files.durations_in(table)
+    assert [one.split(":")[0] for one in fault.value.faults] == ["row 3", "row 4"]
+    noise(tmp_path / "clips" / "a.wav", 0, 1.0)
+    (tmp_path / "clips" / "a.flac").write_bytes((tmp_path / "clips" / "a.wav").read_bytes())
+    with pytest.raises(InputFaults, match="would be one clip"):
+        event_files.durations_in(tmp_path / "clips")
+
+
+@pytest.mark.parametrize(
+    ("durations", "what"),
+    [
+        ({"a": float("nan"), "b": -1, "c": "long"}, "3 faults"),
+        ({"a": None}, "None is no number"),
+        ({"a": True}, "True is no number"),
+        ({"a.wav": 1, "a.mp3": 2}, "would be one clip"),
+        (0, "no clip is 0 s long"),
+        (float("nan"), "nan"),
+        (-1.0, "-1.0"),
+        ([1, 2], "no number"),
+    ],
+)
+def test_lengths_that_are_none_are_refused(tmp_path, durations, what):
+    truth = dcase(tmp_path / "t.tsv", TRUTH)
+    with pytest.raises(UserError, match=what):
+        earwitness.score_events(truth, truth, durations=durations)
+
+
+def test_a_table_of_labels_is_held_against_what_is_there(tmp_path, sides):
+    more = {**HEARD, "b": EventTable((Event("woof", 3.0, 3.5), Event("Wow", 5.0, 6.0)), 10.0)}
+    ours = folder(tmp_path / "more", more)
+    table = tmp_path / "map.csv"
+    table.write_text("label,class\nwoof,dgo\nWow,bird\nowl,dog\n")
+    with pytest.raises(InputFaults) as fault:
+        said(sides[0], ours, "--map", table)
+    assert len(fault.value.faults) == 2
+    assert "'woof' is to be 'dgo', which is no class of the truth (did you mean 'dog'?)" in str(fault.value)
+    table.write_text("label,class\nwof,dog\nWow,dog\n")
+    assert "1 row for labels that nobody has: wof (did you mean 'woof'?)." in said(
+        *(sides[0], ours, "--map", table)
+    )
+    table.write_text("label,class\nWow,dog\nWow,cat\n,dog\n")
+    with pytest.raises(InputFaults) as fault:
+        said(sides[0], ours, "--map", table)
+    assert fault.value.faults == ("row 3: 'Wow' is 'cat' here and 'dog' above", "row 4: the label is empty")
+
+
+@pytest.mark.parametrize(("true", "said_as"), [("Dog", "dog"), ("dog", "Dog"), ("dog_bark", "Dog bark")])
+def test_capitals_and_underscores_are_read_alike_on_both_sides(true, said_as):
+    for one, other in ((true, said_as), (said_as, true)):
+        assert event_labels.class_of(one, (other, "Cat"), {}) == other
+    assert event_labels.class_of("dog", ("Dog", "dog"), {}) == "dog"
+    assert event_labels.class_of("XYZ", ("xyz", "Xyz"), {}) is None, "which of the two?"
+
+
+def test_composed_and_decomposed_names_are_one_clip(tmp_path):
+    one = {"\u00e9": TRUTH["a"]}
+    other = {"e\u0301": TRUTH["a"]}
+    scores = earwitness.score_events(folder(tmp_path / "t", one), dcase(tmp_path / "e.tsv", other))
+    assert values(scores)["event_f1"] == 1.0
+
+
+def test_a_name_that_may_be_several_clips_says_so(tmp_path):
+    true = tmp_path / "t.tsv"
+    true.write_text("x/a.wav\t0\t1\tdog\ny/a.wav\t0\t1\tdog\nz/b.wav\t0\t1\tdog\n")
+    estimated = tmp_path / "e.tsv"
+    estimated.write_text("a.wav\t0\t1\tdog\nq/b.wav\t0\t1\tdog\nr/b.wav\t0\t1\tdog\n")
+    with pytest.raises(InputFaults) as fault:
+        earwitness.score_events(true, estimated, durations=10.0)
+    assert fault.value.faults == (
+        "a is not in the truth, as it may be x/a, y/a: name its folder",
+        "q/b is not in the truth, as other clips may be 'z/b', too: name their folders",
+        "r/b is not in the truth, as other clips may be 'z/b', too: name their folders",
+    )
+
+
+def test_a_label_run_of_several_systems_is_a_system_for_each(tmp_path, sides):
+    run = tmp_path / "run"
+    run.mkdir()
+    rows = [
+        {"system": system, "sample_id": clip, "file_name": f"{clip}.wav", "duration_s": 10.0, "events": [
+            {"label": e.label, "onset_s": e.onset_s, "offset_s": e.offset_s} for e in table
+        ]}
+        for system, tables in (("a", TRUTH), ("b", HEARD)) for clip, table in tables.items()
+    ]  # fmt: skip
+    (run / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    scores = earwitness.score_events(sides[0], [f"ours={run}"])
+    assert [one.system for one in scores.systems] == ["ours/a", "ours/b"]
+    assert [values(scores, at)["event_f1"] for at in (0, 1)] == [1.0, pytest.approx(4 / 7)]
+    with pytest.raises(UserError, match="2 systems say, 'a', 'b': that is no truth"):
+        earwitness.score_events(run, sides[0])

@@ -221,8 +221,8 @@ def read_dcase(path: Path, durations_s: Mapping[str, float]) -> dict[str, EventT
         if not line.strip():
             continue
         try:
-            name, *cells = next(csv.reader([line], delimiter="\t"))
-        except csv.Error as fault:
+            name, *cells = dcase_cells(line)
+        except ValueError as fault:
             raise UserError(f"{path}, line {number}: not a DCASE row: {fault}") from fault
         if number == 1 and name == "filename":
             continue
@@ -235,6 +235,20 @@ def read_dcase(path: Path, durations_s: Mapping[str, float]) -> dict[str, EventT
         except (IndexError, ValueError) as fault:
             raise UserError(f"{path}, line {number}: not a DCASE row: {fault}") from fault
     return {name: EventTable(tuple(events), durations_s[name]) for name, events in found.items()}
+
+
+def dcase_cells(line: str, delimiter: str = "\t") -> list[str]:
+    """The cells of one line. None spans lines, so that one stray quote cannot swallow the rows below it.
+
+    Raises:
+        ValueError: If a cell begins with a quote and is not quoted as a whole.
+    """
+    try:
+        return next(csv.reader([line], delimiter=delimiter, strict=True))
+    except csv.Error as fault:
+        raise ValueError(
+            f"{fault}: a cell that begins with a double quote ends with one, and those within are doubled"
+        ) from fault
 
 
 def _number(value: object) -> float:

@@ -11,6 +11,7 @@ from earwitness.report import event_tables
 from earwitness.report.event_tables import EventScores
 from earwitness.scores.event_metrics import Rule
 from earwitness.tasks import event_files as files
+from earwitness.tasks import event_labels, event_sources
 from earwitness.tasks.event_compare import compared
 from earwitness.tasks.event_scores import COUNT, LEAVE, Heard, Settings, scored
 
@@ -42,7 +43,8 @@ def score_events(
 
     Args:
         truth: A DCASE table, a folder of event tables or label tracks, a data set of scenes, a label run.
-        estimated: The same, by system; without names a system is called as its file or folder.
+        estimated: The same, by system; or paths, ``NAME=PATH`` too. Without a name a system is called as its
+            file or folder. The systems of a label run of several are called ``NAME/SYSTEM``.
         out: Folder for the files of report.event_tables; None writes nothing.
         collar: Onsets may differ by this, plus-minus, seconds; ``offset_collar`` is the same unless given.
         offset_share: Offsets may differ by ``offset_collar`` or this share of the true event, whichever is
@@ -64,10 +66,11 @@ def score_events(
     for name, value, known in (("missing", missing, MISSING), ("outside", outside, OUTSIDE)):
         if value not in known:
             raise UserError(f"there is no {name} {value!r}.", f"Known: {', '.join(known)}.")
-    systems = _systems(estimated)
-    labels = files.own_labels(Path(own)) if isinstance(own, str | Path) else dict(own or {})
-    true = files.truth(files.read(Path(truth)), _durations(durations))
+    systems = named(estimated)
+    labels = event_labels.own_labels(Path(own)) if isinstance(own, str | Path) else dict(own or {})
+    true = files.truth(event_sources.read_truth(Path(truth)), _durations(durations))
     tables = {clip: _renamed(table, labels, merge) for clip, table in true.tables.items()}
+    classes = _labels(tables)
     notes = []
     if true.cut:
         notes.append(f"{true.cut} true events end after their clip and were cut off at its end.")
@@ -77,22 +80,25 @@ def score_events(
             f"In {len(overlaps)} clips of the truth events of one class overlap (first: {clip}, {first}). "
             "Each counts; --merge makes one of them."
         )
-    found = []
-    for name, path in systems.items():
-        source = files.read(path)
+    heard = []
+    for name, source in _sources(systems).items():
         one = files.estimate(source, tables, missing)
         if one.placed.cut:
             notes.append(f"{name}: {one.placed.cut} events end after their clip and were cut off at its end.")
-        outside_is = outside if outside != "auto" else LEAVE if source.kind == files.LABELS else COUNT
+        outside_is = outside if outside != "auto" else LEAVE if source.kind == event_sources.LABELS else COUNT
         given = {clip: table.merged() if merge else table for clip, table in one.placed.tables.items()}
-        found.append(scored(tables, Heard(name, given, one.left_out, outside_is), settings, labels))
-    classes = sorted({event.label for table in tables.values() for event in table})
+        heard.append(Heard(name, given, one.left_out, outside_is))
+    every = {label for one in heard for label in _labels(one.tables)}
+    table_is = str(own) if isinstance(own, str | Path) else "own"
+    if note := event_labels.unused(labels, table_is, classes, _labels(true.tables), every):
+        notes.append(note)
+    found = [scored(tables, one, settings, labels) for one in heard]
     length_s = sum(table.duration_s for table in tables.values())
     scores = EventScores(
         str(truth),
         len(tables),
         length_s,
-        tuple(classes),
+        classes,
         settings,
         tuple(found),
         compared(found, settings),
@@ -121,34 +127,73 @@ def _settings(
         raise UserError(f"{fault}.") from fault
     if not 0.001 <= segment <= 3600:
         raise UserError(f"a segment must last 0.001 to 3600 s, not {segment!r}.")
-    if not 0 < level < 1 or draws < 1 or seed < 0:
-        raise UserError("level must lie between 0 and 1, draws be at least 1, seed at least 0.")
+    if not 0 < level < 1:
+        raise UserError(f"level must lie between 0 and 1, not {level!r}.")
+    for name, value, least in (("draws", draws, 1), ("seed", seed, 0)):
+        if value < least:
+            raise UserError(f"{name} must be at least {least}, not {value!r}.")
     return Settings(rule, segment, level, draws, seed)
 
 
-def _systems(given: Mapping[str, str | Path] | Sequence[str | Path] | str | Path) -> dict[str, Path]:
+def named(given: Mapping[str, str | Path] | Sequence[str | Path] | str | Path) -> dict[str, Path]:
+    """Estimates by name: of a mapping, of ``NAME=PATH``, or of a path, which is called as its file or folder.
+
+    Raises:
+        UserError: If there is none, one has no name or path, or two have the same name.
+    """
     if isinstance(given, Mapping):
-        return {name: Path(path) for name, path in given.items()}
-    each = [Path(one) for one in ([given] if isinstance(given, str | Path) else given)]
-    if not each:
+        pairs = [(name, str(path)) for name, path in given.items()]
+    else:
+        pairs = [_named(str(one)) for one in ([given] if isinstance(given, str | Path) else given)]
+    if not pairs:
         raise UserError("there is no estimate.", "Name at least one table, folder or run.")
     found: dict[str, Path] = {}
-    for path in each:
-        name = path.resolve().stem if path.is_file() else path.resolve().name
+    for name, path in pairs:
+        if not name or not path:
+            raise UserError(f"'{name}={path}' is not NAME=PATH.", "For example ours=out.tsv.")
         if name in found:
             raise UserError(f"two estimates are called {name!r}.", f"Name them: NAME={path}")
-        found[name] = path
+        found[name] = Path(path)
+    return found
+
+
+def _named(text: str) -> tuple[str, str]:
+    name, equals, path = text.partition("=")
+    if equals and not Path(text).exists():
+        return name, path
+    whole = Path(text).resolve()
+    return whole.name if whole.is_dir() else whole.stem, text
+
+
+def _sources(systems: Mapping[str, Path]) -> dict[str, event_sources.Source]:
+    """What every system says; a label run of several is one for each."""
+    found: dict[str, event_sources.Source] = {}
+    for name, path in systems.items():
+        for inner, source in event_sources.read(path).items():
+            whole = f"{name}/{inner}" if inner else name
+            if whole in found:
+                raise UserError(f"two estimates are called {whole!r}.", f"Name them: NAME={path}")
+            found[whole] = source
     return found
 
 
 def _durations(given: str | Path | Mapping[str, float] | float | None) -> Mapping[str, float] | float | None:
+    if given is None:
+        return None
     if isinstance(given, str | Path):
         return files.durations_in(Path(given))
     if isinstance(given, Mapping):
-        return {files.clip_of(name): float(length) for name, length in given.items()}
-    if given is not None and not 0 < given < float("inf"):
-        raise UserError(f"a clip's length must be more than 0 s, not {given!r}.")
-    return None if given is None else float(given)
+        return files.durations_of(given)
+    try:
+        if length := files.seconds(given):
+            return length
+        raise ValueError("no clip is 0 s long")
+    except (TypeError, ValueError, OverflowError) as fault:
+        raise UserError(f"the length of every clip: {fault}.") from fault
+
+
+def _labels(tables: Mapping[str, EventTable]) -> tuple[str, ...]:
+    return tuple(sorted({event.label for table in tables.values() for event in table}))
 
 
 def _renamed(table: EventTable, own: Mapping[str, str], merge: bool) -> EventTable:

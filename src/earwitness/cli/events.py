@@ -81,7 +81,7 @@ def events(
         raise UserError("--durations, --audio and --duration exclude each other.", "Give one of them.")
     scores = api.score_events(
         truth,
-        _named(estimated),
+        estimated,
         out=out,
         collar=collar,
         offset_share=offset_share,
@@ -105,18 +105,3 @@ def events(
         console.print(f"- {one_line(note)}", markup=False, highlight=False)
     if out is not None:
         typer.echo(f"Tables, counts by clip and the paragraph for the paper: {out}")
-
-
-def _named(given: list[str]) -> dict[str, Path]:
-    """Systems by name; one without is called as its file or folder."""
-    found: dict[str, Path] = {}
-    for text in given:
-        name, equals, path = text.partition("=")
-        if not equals or Path(text).exists():
-            name, path = Path(text).resolve().name if Path(text).is_dir() else Path(text).stem, text
-        if not name or not path:
-            raise UserError(f"{text!r} is not NAME=PATH.", "For example ours=out.tsv.")
-        if name in found:
-            raise UserError(f"two estimates are called {name!r}.", f"Name them: NAME={path}")
-        found[name] = Path(path)
-    return found

@@ -1,0 +1,228 @@
+"""What sources of events say of their clips, as they lie on disk.
+
+Conventions
+-----------
+What is read: a DCASE table (.tsv, .csv, .txt: filename, onset, offset, event_label; with or without a
+header), a folder of earwitness event tables (.json) or Audacity label tracks (.txt), a data set of scenes, a
+run of ``earwitness label``, whose systems are a source each. A clip is known by its path without the ending,
+relative to the folder, in Unicode's composed form (NFC); two names that would be one clip are a fault.
+All faults of a source are raised at once, with file and row.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from earwitness import audio, events
+from earwitness.errors import InputFaults, UserError
+from earwitness.events import Event
+from earwitness.manifest import AUDIO_EXTENSIONS
+from earwitness.manifest.table import read_table
+from earwitness.scenes import scene
+
+DCASE, TABLES, AUDACITY, SCENES, LABELS = "DCASE table", "event tables", "label tracks", "scenes", "label run"
+_ENDINGS = (*AUDIO_EXTENSIONS, ".json", ".txt")
+_ONE_CELL_EVENT = re.compile(r"[\s,;]\d[\d.]*[\s,;]+\d[\d.]*[\s,;]+\S")
+"""Two times and a label in what should be a file name: the table is parted otherwise than its first row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a source states, before it is placed in clips of known length.
+
+    Attributes:
+        kind: One of the kinds above.
+        events: Clip -> its events.
+        durations_s: Clip -> its length, where the source states it.
+        unheard: Clip -> why nobody knows its events.
+    """
+
+    path: Path
+    kind: str
+    events: Mapping[str, list[Event]]
+    durations_s: Mapping[str, float] = field(default_factory=dict)
+    unheard: Mapping[str, str] = field(default_factory=dict)
+
+
+def clip_of(name: str) -> str:
+    """The clip that a file name stands for."""
+    path = PurePosixPath(unicodedata.normalize("NFC", name).replace("\\", "/"))
+    return str(path.with_suffix("") if path.suffix.lower() in _ENDINGS else path)
+
+
+def only_clip_of(name: str, names: dict[str, str]) -> str:
+    """The clip that a file name stands for, if no other name of the same source does.
+
+    Args:
+        names: Clip -> its name, so far; the name is added.
+
+    Raises:
+        ValueError: Naming both.
+    """
+    clip = clip_of(name)
+    if (first := names.setdefault(clip, name)) != name:
+        raise ValueError(f"{name!r} and {first!r} would be one clip, {clip!r}; rename one, or leave it out")
+    return clip
+
+
+def read(path: Path) -> dict[str, Source]:
+    """Read a source of events: by system where it is a label run of several, else under the name "".
+
+    Raises:
+        UserError: If it is nothing that can be read.
+        InputFaults: Listing every row or file that is no event.
+    """
+    faults: list[str] = []
+    if path.is_dir():
+        found = _folder(path, faults)
+    elif path.name == "labels.jsonl":
+        found = _label_run(path, path, faults)
+    elif path.suffix.lower() in (".tsv", ".csv", ".txt"):
+        found = {"": Source(path, DCASE, _dcase(path, faults))}
+    else:
+        what = "no file with events" if path.exists() else "no such file or folder"
+        raise UserError(
+            f"{path}: {what}.", "Name a DCASE table (.tsv), or a folder of tables, scenes or labels."
+        )
+    if faults:
+        raise InputFaults(str(path), faults)
+    return found
+
+
+def read_truth(path: Path) -> Source:
+    """Read a source of events that can be a truth.
+
+    Raises:
+        UserError, InputFaults: See :func:`read`; or if it holds what several systems say.
+    """
+    found = read(path)
+    if len(found) > 1:
+        raise UserError(
+            f"{path} holds what {len(found)} systems say, {', '.join(map(repr, found))}: that is no truth.",
+            "Name a run of one system.",
+        )
+    (only,) = found.values()
+    return only
+
+
+def _folder(path: Path, faults: list[str]) -> dict[str, Source]:
+    for lines in (path / "labels" / "labels.jsonl", path / "labels.jsonl"):
+        if lines.is_file():
+            return _label_run(path, lines, faults)
+    if (path / "scenes").is_dir():
+        return {"": _scenes(path, faults)}
+    files = sorted(one for one in path.rglob("*") if one.suffix in (".json", ".txt") and one.is_file())
+    kinds = {one.suffix for one in files}
+    if len(kinds) != 1:
+        what = (
+            "both .json and .txt files" if kinds else "neither event tables (.json) nor label tracks (.txt)"
+        )
+        raise UserError(f"{path} has {what}.", "Name a folder with one such file a clip.")
+    found: dict[str, list[Event]] = {}
+    durations: dict[str, float] = {}
+    names: dict[str, str] = {}
+    for one in files:
+        try:
+            clip = only_clip_of(one.relative_to(path).as_posix(), names)
+            if one.suffix == ".json":
+                table = events.read_json(one)
+                durations[clip] = table.duration_s
+            else:
+                table = events.read_audacity(one, audio.MAX_S)
+            found[clip] = list(table)
+        except UserError as fault:
+            faults.append(fault.message)
+        except ValueError as fault:
+            faults.append(str(fault))
+    return {"": Source(path, TABLES if ".json" in kinds else AUDACITY, found, durations)}
+
+
+def _scenes(path: Path, faults: list[str]) -> Source:
+    found: dict[str, list[Event]] = {}
+    durations: dict[str, float] = {}
+    for one in sorted((path / "scenes").glob("*.json")):
+        try:
+            table = scene.read(one).truth()
+        except UserError as fault:
+            faults.append(fault.message)
+            continue
+        clip = clip_of(one.name)
+        found[clip], durations[clip] = list(table), table.duration_s
+    return Source(path, SCENES, found, durations)
+
+
+def _label_run(path: Path, lines: Path, faults: list[str]) -> dict[str, Source]:
+    table = read_table(lines)
+    faults += table.faults
+    systems: dict[str, tuple[dict[str, list[Event]], dict[str, float], dict[str, str]]] = {}
+    for number, row in table.rows:
+        found, durations, unheard = systems.setdefault(str(row.get("system") or ""), ({}, {}, {}))
+        try:
+            clip = clip_of(str(row["file_name"] or row["sample_id"]))
+            if clip in found or clip in unheard:
+                raise ValueError(f"the clip {clip!r} is there twice")
+            if row["events"] is None:
+                unheard[clip] = str(row["reason"] or row["status"])
+                continue
+            heard = events.from_json(row["events"], float(row["duration_s"]))  # type: ignore[arg-type]
+            found[clip], durations[clip] = list(heard), heard.duration_s
+        except (KeyError, TypeError, ValueError) as fault:
+            faults.append(f"{lines.name}, row {number}: {fault}")
+    sources = {name: Source(path, LABELS, *each) for name, each in systems.items()}
+    return sources if len(sources) > 1 else {"": next(iter(sources.values()), Source(path, LABELS, {}))}
+
+
+def _dcase(path: Path, faults: list[str]) -> dict[str, list[Event]]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise UserError(f"{path} cannot be read: {fault}.") from fault
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    first = next((line for _, line in lines if not _is_comment(line)), "")
+    delimiter = max("\t,;", key=first.count)
+    if delimiter not in first and {"filename", "onset"} <= set(first.split()):
+        raise UserError(f"{path}: its columns are parted by spaces.", "Part them by tabs.")
+    order = {"filename": 0, "onset": 1, "offset": 2, "event_label": 3}
+    found: dict[str, list[Event]] = {}
+    names: dict[str, str] = {}
+    for number, line in lines:
+        try:
+            if _is_comment(line):
+                raise ValueError(f"{line.strip()!r} reads as a comment, which these tables do not have")
+            cells = [cell.strip() for cell in events.dcase_cells(line, delimiter)]
+            if line is first and any(cell in ("onset", "onset_s") for cell in cells):
+                heads = {_head(cell): at for at, cell in enumerate(cells)}
+                if missing := order.keys() - heads.keys():
+                    raise UserError(f"{path} has no column {', '.join(sorted(missing))}.")
+                order = {name: heads[name] for name in order}
+                continue
+            if not any(cells):
+                continue
+            name, onset, offset, label = ([*cells, "", "", ""][order[name]] for name in order)
+            empty = not (onset or offset or label)  # DCASE lists a clip without events by its name alone
+            if empty and _ONE_CELL_EVENT.search(name) and not _is_audio(name):
+                raise ValueError(
+                    f"{name!r} is one cell, but reads as an event; part the columns of all rows by tabs"
+                )
+            here = found.setdefault(only_clip_of(name, names), [])
+            if not empty:
+                here.append(Event(label, float(onset), float(offset)))
+        except (IndexError, ValueError) as fault:
+            faults.append(f"row {number}: {fault}")
+    return found
+
+
+def _is_comment(line: str) -> bool:
+    """``# made by x``; a file may be called ``#1.wav``."""
+    return line.startswith("#") and "\t" not in line and not _is_audio(re.split("[,;]", line)[0])
+
+
+def _is_audio(name: str) -> bool:
+    return PurePosixPath(name.strip().strip('"')).suffix.lower() in AUDIO_EXTENSIONS
+
+
+def _head(cell: str) -> str:
+    names = {"file": "filename", "file_name": "filename", "onset_s": "onset", "offset_s": "offset"}
+    return names.get(cell, "event_label" if cell == "label" else cell)
