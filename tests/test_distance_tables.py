@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from earwitness.errors import UserError
-from earwitness.report import distance_tables
+from earwitness.report import distance_tables, tables
 from earwitness.tasks.distances import (
     ALL,
     ANCHORS,
@@ -39,45 +39,103 @@ def distances(*systems: str, recipe: Recipe = RECIPE, parts: tuple[str, ...] = (
     return Distances(recipe, tuple(rows), tuple(covered), notes=("a note",))
 
 
+def by_name(sheet: distance_tables.Sheet) -> dict[str, dict[str, tables.Cell]]:
+    return {name: dict(zip(sheet.heads[1:], cells, strict=True)) for name, cells in sheet.lines}
+
+
+def changed(found: Distances, **values: float) -> Distances:
+    """With other values of a metric, by system."""
+    rows = (
+        replace(row, value=values[row.system], reason="")
+        if row.metric == "fd" and row.system in values
+        else row
+        for row in found.rows
+    )
+    return replace(found, rows=tuple(rows))
+
+
 def test_a_missing_number_has_the_letter_of_its_reason():
-    (sheet,) = distance_tables.sheets(distances("a", "b"))
-    assert sheet.notes == (f"(a) {FEW}",)
-    by_name = {name: dict(zip(sheet.heads[1:], cells, strict=True)) for name, cells in sheet.lines}
-    assert [by_name[name]["FD ↓"].part for name in ("a", "b", FLOOR)] == ["(a)", "(a)", ""]
-    assert by_name["a"]["FD ↓"].text == by_name[FLOOR]["FD ↓"].text == "--"
-    assert by_name["a"]["Clips"].text == "49/50"
-    assert by_name["a"]["Frames"].text == "40"
+    (sheet,) = distance_tables.sheets(changed(distances("a", "b"), b=1.5))
+    assert sheet.notes[0] == f"(a) {FEW}"
+    shown = by_name(sheet)
+    assert [shown[name]["FD ↓"].part for name in ("a", "b", FLOOR)] == ["(a)", "", ""]
+    assert [shown[name]["FD ↓"].text for name in ("a", "b", FLOOR)] == ["--", "1.50", "--"]
+    assert shown["a"]["Clips"].text == "49/50"
+    assert shown["a"]["Frames"].text == "40"
 
 
-def test_an_anchor_stands_last_and_is_never_best():
-    found = distances("x", "y")
-    rows = tuple(replace(row, value=-1.0) if row.system == FLOOR else row for row in found.rows)
-    (sheet,) = distance_tables.sheets(replace(found, rows=rows))
-    assert [name for name, _ in sheet.lines] == ["x", "y", REFERENCE, FLOOR]
-    best = {name for name, cells in sheet.lines for cell in cells if cell.best}
-    assert best == {"x"}
+def test_a_column_without_any_number_of_a_set_is_left_out_with_one_note():
+    found = distances("a", "b")
+    rows = (
+        replace(row, reason=f"{row.reason} ({row.system})") if row.metric == "fd" else row
+        for row in found.rows
+    )
+    (sheet,) = distance_tables.sheets(replace(found, rows=tuple(rows)))
+    assert sheet.heads == ("Set", "Clips", "Frames", "FAD ↓", "KAD ↓")
+    assert sheet.notes == (f"Without a column, as no set has a number: FD. {FEW} (a).",)
+    assert [name for name, _ in sheet.lines] == ["a", "b", FLOOR], "the whole reference has IS alone"
+
+
+def test_anchors_stand_last_with_their_clips_and_nothing_is_best():
+    found = changed(distances("x", "y"), x=1.0)
+    isd = [Distance(name, ALL, "is", value) for name, value in (("x", 9.0), ("y", 2.0))]
+    (sheet,) = distance_tables.sheets(replace(found, rows=(*found.rows, *isd)), roles={"x": "floor"})
+    assert [name for name, _ in sheet.lines] == ["y", "x (floor)", REFERENCE, FLOOR]
+    assert not [cell for _, cells in sheet.lines for cell in cells if cell.best]
+    shown = by_name(sheet)
+    assert shown[FLOOR]["Clips"].text == shown[FLOOR]["Frames"].text == "40 + 50"
+    assert shown[REFERENCE]["Frames"].text == "50"
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "texts"),
+    [
+        (-1.486, -2.549, -0.4231, ("-1.49", "-2.55", "-0.42")),
+        (0.0030, 0.0013, 0.0047, ("0.0030", "0.0013", "0.0047")),
+        (2271.836, 2062.3, 2481.4, ("2272", "2062", "2481")),
+        (0.0, None, None, ("0", "", "")),
+        (0.99951, None, None, ("1.000", "", "")),
+        (1e-7, -1e-7, 2e-7, ("0.0000", "0.0000", "0.0000")),
+    ],
+)
+def test_numbers_have_three_digits_counted_at_the_largest(value, low, high, texts):
+    cell = distance_tables.cell(Distance("a", ALL, "kad", value, low, high))
+    assert (cell.text, cell.low, cell.high) == texts
+    plain = distance_tables.cell(
+        Distance("a", ALL, "kad", value, low, high), tables.TableOptions(interval="none")
+    )
+    assert (plain.text, plain.low) == (texts[0], "")
 
 
 def test_parts_stand_across_a_table_for_each_metric():
     found = distances("a", parts=("Count", "Temporal_Order", ALL))
     whole, *by_part = distance_tables.sheets(found)
-    assert whole.metrics == ("fad", "fd", "kad", "is")
+    assert whole.metrics == ("fad", "kad")
     assert [sheet.metrics for sheet in by_part] == [("fad",), ("kad",)], "the others have no number of a part"
     assert by_part[0].heads == ("Set", "Count", "Temporal Order", "all")
-    assert [cell.text for cell in by_part[0].lines[0][1]] == ["0.000", "0.100", "0.200"]
+    assert [cell.text for cell in by_part[0].lines[0][1]] == ["0.00", "0.10", "0.20"]
 
 
 @pytest.mark.parametrize("write", [distance_tables.markdown, distance_tables.latex_tables])
 def test_every_table_carries_recipe_and_names_to_the_letter(write):
     text = write(distances("a_b|c & $d", parts=("Count", ALL)))
-    tables = re.findall(r"\\caption\{(.*)\}\n", text) or [text]
-    for one in tables:
-        for part in ("yamnet", "16000", "abababababababab", "218", RECIPE.key, "confidence intervals"):
+    for one in text.split(r"\begin{table*}")[1:] or [text]:
+        for part in (
+            "yamnet",
+            "rate 16000 Hz",
+            "window 0.96 s",
+            "abababababababab",
+            "218",
+            RECIPE.key,
+            "confidence intervals",
+        ):
             assert part in one
     assert r"a\_b" in text
     assert r"\$d" in text
     assert "Reference, halved: two disjoint halves" in text
     assert EXCHANGED not in text
+    captions = re.findall(r"\\caption\{(.*)\}\n", text)
+    assert all(len(caption) < 100 for caption in captions), "the recipe is spelt out in a note"
 
 
 def test_csv_has_every_number_in_full_and_nothing_a_spreadsheet_runs():

@@ -224,13 +224,12 @@ def test_the_terminal_and_the_page_show_them_with_what_they_rest_on(
         assert key in (world.run / name).read_text(encoding="utf-8"), name
 
 
-def test_baselines_are_never_best(world: World) -> None:
+def test_nothing_is_best_and_baselines_stand_after_the_systems(world: World) -> None:
     shown = page_view.view(world.result.summary, title="", facts={}, names={})["distances"]
     for sheet in shown["sheets"]:
-        best = {name for name, cells in sheet.lines for cell in cells if cell.best}
-        assert best <= {"second", "noise"}
+        assert not any(cell.best for _, cells in sheet.lines for cell in cells)
         names = [name for name, _ in sheet.lines]
-        assert names[:5] == ["second", "noise", *BASELINES]
+        assert names[:5] == ["second", "noise", "reference (ceiling)", "silence (floor)", "shuffled (floor)"]
 
 
 def synthetic(value: float = 5.65) -> Distances:
@@ -253,12 +252,15 @@ def test_the_paper_s_tables_have_its_columns_and_say_whose_numbers_they_are() ->
     assert five.heads[1:4] == ("FAD", "KL", "FD")
     assert six.heads[1:5] == ("FAD Count", "FAD TempOrder", "FAD SpatDist", "FAD Compos")
     first = five.names.index("AUDIT")
-    assert [cell.text for cell in five.cells[first][:3]] == ["5.650"] * 3
-    assert all(cell.best for cell in five.cells[first][:3])
+    assert [cell.text for cell in five.cells[first][:3]] == ["5.65"] * 3
+    assert not any(cell.best for cells in five.cells for cell in cells[:3])
     oracle = next(at for at, row in enumerate(five.systems) if row.system == "oracle")
     assert [cell.text for cell in five.cells[oracle][:3]] == [tables.NONE] * 3
     assert latex_of(five, "", "tab:x", options)
-    for text in ritta_tables.paper_tables(summary, options).values():
+    files = ritta_tables.paper_tables(summary, options)
+    assert r"\begin{table*}" in files["ritta_table5.tex"]
+    assert r"{\scriptsize [5.15, 6.15]}" in files["ritta_table5.tex"], "below the value"
+    for text in files.values():
         assert "do not set these numbers beside the paper's" in text
         assert summary.distances.recipe.key in text
     plain = related.ritta()

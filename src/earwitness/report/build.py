@@ -235,11 +235,11 @@ def _write_more_tables(folder: Path, run: Run, summary: Summary, options: Option
         wanted |= {shelf / name: text for name, text in _relations(run, summary, options).items()}
     if summary.distances is not None:
         label = f"{table.label or f'tab:{summary.task}'}:distances"
-        found, baselines = summary.distances, summary.measures.baselines
+        found, roles = summary.distances, tables.roles(summary)
         wanted[folder / "distances.csv"] = distance_tables.csv_text(found)
         named = shelf / f"{summary.task}_distances"
-        wanted[named.with_suffix(".md")] = distance_tables.markdown(found, table, baselines)
-        wanted[named.with_suffix(".tex")] = distance_tables.latex_tables(found, table, baselines, label=label)
+        wanted[named.with_suffix(".md")] = distance_tables.markdown(found, table, roles)
+        wanted[named.with_suffix(".tex")] = distance_tables.latex_tables(found, table, roles, label=label)
     ours = "*" if summary.measures.strata else "distances.*"
     for old in (*shelf.glob(f"{summary.task}_{ours}"), folder / "distances.csv"):
         if old not in wanted:

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from earwitness.errors import UserError
-from earwitness.report.distance_tables import SPECS
-from earwitness.report.tables import NONE, number
+from earwitness.report.distance_tables import SPECS, cell
 from earwitness.tasks.distances import ALL, Distance, Distances, same_recipe
 
 
@@ -44,6 +43,5 @@ def table(found: tuple[Pair, ...]) -> list[list[str]]:
 
 
 def _shown(row: Distance) -> str:
-    spec = SPECS[row.metric]
-    bounds = f" [{number(row.low, spec)}, {number(row.high, spec)}]" if row.low is not None else ""
-    return NONE if row.value is None else f"{number(row.value, spec)}{bounds}"
+    found = cell(row)
+    return f"{found.text} [{found.low}, {found.high}]" if found.low else found.text

@@ -4,35 +4,63 @@ Conventions
 -----------
 The first table has a line for every set and a column for every metric. Where sets have parts, a table a
 metric follows, with the parts across. Sets are in the order given, the anchors (tasks.distances.ANCHORS)
-after them; an anchor is never best. A number that does not exist is ``--``, with the letter of a note that
-says why. The recipe is part of every caption: without it a distance means nothing.
+after them; one of which fewer clips could be used than of others is marked ``¶``. A number that does not exist is ``--``, with the letter of a note that says why; a column in which
+no set has a number is left out, with one note. Numbers have three significant digits, counted at the largest
+of value and bounds. Nothing is bold: which of two sets is nearer is for their intervals and the halves to
+say. Every table carries the recipe: without it a distance means nothing.
 """
 
 import io
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import floor, log10
 from string import ascii_lowercase
+from types import MappingProxyType
 
 from earwitness.report import latex, tables
 from earwitness.report.cells import csv_rows, one_line, safe
 from earwitness.report.tables import Cell, TableOptions, markdown_cell, markdown_text
-from earwitness.tasks.distances import ALL, ANCHORS, METRICS, Coverage, Distance, Distances, Recipe
-from earwitness.tasks.rows import Metric, MetricSpec
+from earwitness.tasks.distances import ALL, ANCHORS, FLOOR, METRICS, REFERENCE, Distance, Distances, Recipe
+from earwitness.tasks.rows import MetricSpec
 
 SPECS: Mapping[str, MetricSpec] = {
     spec.name: spec
     for spec in (
         MetricSpec("fad", "FAD", "Fréchet distance of the frames", -1, scale=None),
         MetricSpec("fd", "FD", "Fréchet distance of the clips", -1, scale=None),
-        MetricSpec("kad", "KAD", "kernel distance (unbiased MMD²) of the clips", -1, scale=None, decimals=4),
-        MetricSpec("kl", "KL", "mean KL(reference || clip) of paired clips, in nats", -1, scale=None),
-        MetricSpec("is", "IS", "Inception Score of the clips alone", 1, scale=None),
+        MetricSpec("kad", "KAD", "kernel distance (unbiased MMD²) of the clips", -1, scale=None),
+        MetricSpec(
+            "kl",
+            "KL",
+            "mean KL(reference || clip) of paired clips, in nats, without upper bound",
+            -1,
+            scale=None,
+        ),
+        MetricSpec("is", "IS", "Inception Score of the clips alone, too low for few clips", 1, scale=None),
         MetricSpec("clap", "CLAP", "mean cosine of clip and caption", 1, scale=None),
     )
 }
-CSV_HEAD = ("system", "part", "metric", "value", "low", "high", "n", "reference_n", "reason", "recipe")
+CSV_HEAD = (
+    *(
+        "system",
+        "part",
+        "metric",
+        "value",
+        "low",
+        "high",
+        "n",
+        "reference_n",
+        "reason",
+        "no_interval",
+        "recipe",
+    ),
+)
+FEWER = "¶"
+FEWER_NOTE = f"{FEWER} Fewer clips could be used than of other sets: a number is not of the same prompts."
 _ARROWS = {-1: "↓", 1: "↑"}
 _USUAL = TableOptions()
+_NO_ROLES: Mapping[str, str] = MappingProxyType({})
+_DIGITS, _MOST_DECIMALS = 3, 4
 _NAME = 24  # columns of a terminal that names may take before they fold
 
 
@@ -44,7 +72,7 @@ class Sheet:
         metrics: What its columns hold; one metric alone where the parts stand across.
         heads: Of the names first.
         lines: Of every set the name and its cells.
-        notes: Why numbers are missing.
+        notes: Why numbers and columns are missing.
     """
 
     title: str
@@ -55,25 +83,29 @@ class Sheet:
 
 
 def sheets(
-    distances: Distances, options: TableOptions = _USUAL, baselines: Collection[str] = ()
+    distances: Distances, options: TableOptions = _USUAL, roles: Mapping[str, str] = _NO_ROLES
 ) -> tuple[Sheet, ...]:
     """The table of the whole sets, then one with the parts across for each metric that has numbers of parts.
 
     Args:
-        options: Names, decimals, bold_best and interval are heeded.
-        baselines: Systems that stand after the others and, like anchors, are never best.
+        options: Names, decimals and interval are heeded.
+        roles: What baselines are called beside their names; they stand after the other sets.
     """
     found = {(row.system, row.part, row.metric): row for row in distances.rows}
     metrics = [name for name in METRICS if any(row.metric == name for row in distances.rows)]
     parts = list(dict.fromkeys(row.part for row in distances.rows if row.part != ALL))
-    systems = _systems(distances, baselines)
-    contest = [system not in ANCHORS and system not in baselines for system in systems]
-    shown = (distances, found, dict(zip(systems, contest, strict=True)))
-    whole = _sheet(*shown, "All clips", [(ALL, name) for name in metrics], options)
+    whole = _sheet(distances, found, "All clips", [(ALL, name) for name in metrics], options, roles)
     across = [*parts, ALL]
     broken_down = {row.metric for row in distances.rows if row.part != ALL and row.value is not None}
     by_part = [
-        _sheet(*shown, f"{SPECS[name].title} by part", [(part, name) for part in across], options)
+        _sheet(
+            distances,
+            found,
+            f"{SPECS[name].title} by part",
+            [(part, name) for part in across],
+            options,
+            roles,
+        )
         for name in metrics
         if name in broken_down
     ]
@@ -83,55 +115,140 @@ def sheets(
 def _sheet(
     distances: Distances,
     found: Mapping[tuple[str, str, str], Distance],
-    contest: Mapping[str, bool],
     title: str,
     columns: Sequence[tuple[str, str]],
     options: TableOptions,
+    roles: Mapping[str, str],
 ) -> Sheet:
-    """A line a system, which may be best if it is in the contest; a column for each part and metric."""
-    systems = list(contest)
+    """A line a system; a column for each part and metric of which some set has a number."""
+    whole = title == "All clips"
+    known = {key for key, row in found.items() if row.value is not None}
+    systems = _systems(distances, roles)
+    sets = [system for system in systems if system not in ANCHORS]
+    shown = [column for column in columns if any((system, *column) in known for system in sets)]
+    lines = [one for one in systems if one in sets or any((one, *column) in known for column in shown)]
+    counts = _counts(distances, found, lines, frames=(ALL, "fad") in shown) if whole else {}
     letters: dict[str, str] = {}
     cells: list[list[Cell]] = []
-    for part, name in columns:
-        rows = [found.get((system, part, name)) for system in systems]
-        metrics = [Metric(r.value, r.low, r.high, n=r.n) if r else Metric(None) for r in rows]
-        column = tables.written(metrics, list(contest.values()), SPECS[name], options)
-        for index, row in enumerate(rows):
-            if row and row.value is None:
-                letter = letters.setdefault(row.reason, _letter(len(letters)))
-                column[index] = replace(column[index], part=f"({letter})")
+    for part, name in shown:
+        column = []
+        for system in lines:
+            row = found.get((system, part, name))
+            reason = row.reason if row and row.value is None else ""
+            letter = letters.setdefault(reason, _letter(len(letters))) if reason else ""
+            column.append(cell(row, options, letter and f"({letter})"))
         cells.append(column)
-    counts = _counts(distances, found, systems) if title == "All clips" else {}
-    heads = [_head(part, name, by_part=not counts) for part, name in columns]
-    names = [one_line(options.names.get(system, system)) for system in systems]
-    lines = zip(names, zip(*counts.values(), *cells, strict=True), strict=True)
+    heads = [_head(part, name, by_part=not whole) for part, name in shown]
+    marked = fewer(distances, roles)
+    names = [
+        one_line(options.names.get(name, name))
+        + _role(roles.get(name))
+        + (f" {FEWER}" if name in marked else "")
+        for name in lines
+    ]
     notes = [f"({letter}) {one_line(reason)}" for reason, letter in letters.items()]
-    metrics_shown = tuple(dict.fromkeys(name for _, name in columns))
-    return Sheet(title, metrics_shown, ("Set", *counts, *heads), tuple(lines), tuple(notes))
+    notes += [FEWER_NOTE] if marked.intersection(lines) else []
+    notes += [
+        f"Without a column, as no set has a number: {what}. {reason}."
+        for reason, what in _absent(
+            found, sets, [column for column in columns if column not in shown], by_part=not whole
+        ).items()
+    ]
+    table = zip(names, zip(*counts.values(), *cells, strict=True), strict=True)
+    metrics = tuple(dict.fromkeys(name for _, name in shown))
+    return Sheet(title, metrics, ("Set", *counts, *heads), tuple(table), tuple(notes))
+
+
+def fewer(distances: Distances, roles: Mapping[str, str] = _NO_ROLES) -> frozenset[str]:
+    """The sets, baselines aside, of which fewer clips could be used than of another."""
+    used = {c.system: c.used for c in distances.coverage if c.system not in ANCHORS and c.system not in roles}
+    return frozenset(name for name, count in used.items() if count < max(used.values()))
+
+
+def _absent(
+    found: Mapping[tuple[str, str, str], Distance],
+    sets: Sequence[str],
+    columns: Sequence[tuple[str, str]],
+    by_part: bool,
+) -> dict[str, str]:
+    """The columns that no set has a number in, by the reason that the first set has none."""
+    told: dict[str, list[str]] = {}
+    for part, name in columns:
+        reasons = [found[system, part, name].reason for system in sets if (system, part, name) in found]
+        if reasons:
+            told.setdefault(one_line(reasons[0]), []).append(_head(part, name, by_part).rstrip(" ↓↑"))
+    return {reason: ", ".join(names) for reason, names in told.items()}
+
+
+def cell(row: Distance | None, options: TableOptions = _USUAL, part: str = "") -> Cell:
+    """A number as it is shown, with its interval if the options ask for that.
+
+    Args:
+        part: What stands beside it.
+    """
+    if row is None or row.value is None:
+        return Cell(tables.NONE, part=part)
+    decimals = options.decimals
+    if decimals is None:
+        largest = max(abs(bound) for bound in (row.value, row.low, row.high) if bound is not None)
+        digits = _DIGITS - 1 - floor(log10(largest)) if largest else 0
+        decimals = min(max(digits, 0), _MOST_DECIMALS)
+
+    def text(value: float) -> str:
+        return tables.number(value, SPECS[row.metric], decimals)
+
+    if options.interval == "none" or row.low is None or row.high is None:
+        return Cell(text(row.value), part=part)
+    return Cell(text(row.value), text(row.low), text(row.high), part=part)
+
+
+def _role(role: str | None) -> str:
+    return f" ({role})" if role else ""
 
 
 def _counts(
-    distances: Distances, found: Mapping[tuple[str, str, str], Distance], systems: Sequence[str]
+    distances: Distances,
+    found: Mapping[tuple[str, str, str], Distance],
+    systems: Sequence[str],
+    *,
+    frames: bool,
 ) -> dict[str, list[Cell]]:
-    """How many clips a set has, and how many frames if any number rests on them."""
-    covered = {row.system: row for row in distances.coverage}
-    frames = [found[(s, ALL, "fad")].n if (s, ALL, "fad") in found else 0 for s in systems]
-    columns = {"Clips": [_clips(covered.get(system)) for system in systems]}
-    if any(frames):
-        columns["Frames"] = [Cell(f"{n:,}" if n else tables.NONE) for n in frames]
+    """How many clips a set has, and how many frames if any number rests on them; both of the halves."""
+    columns = {"Clips": [Cell(_clips(distances, found, system)) for system in systems]}
+    if frames:
+        columns["Frames"] = [Cell(_frames(distances, found, system)) for system in systems]
+    for name, head in (("kad", "Ref. clips"), *([("fad", "Ref. frames")] if frames else [])):
+        rows = {system: found.get((system, ALL, name)) for system in systems if system not in ANCHORS}
+        counts = {system: row.reference_n for system, row in rows.items() if row and row.reference_n}
+        if len(set(counts.values())) > 1:  # they are not all held against the same
+            shown = [f"{counts[system]:,}" if system in counts else tables.NONE for system in systems]
+            columns[head] = list(map(Cell, shown))
     return columns
 
 
-def _clips(row: Coverage | None) -> Cell:
-    if row is None:
-        return Cell(tables.NONE)
-    return Cell(f"{row.used:,}" if row.used == row.clips else f"{row.used:,}/{row.clips:,}")
+def _clips(distances: Distances, found: Mapping[tuple[str, str, str], Distance], system: str) -> str:
+    for row in distances.coverage:
+        if row.system == system:
+            return f"{row.used:,}" if row.used == row.clips else f"{row.used:,}/{row.clips:,}"
+    rows = [found.get((system, ALL, name)) for name in ("fd", "kad")] if system == FLOOR else []
+    return next((f"{row.n:,} + {row.reference_n:,}" for row in rows if row), tables.NONE)
 
 
-def _systems(distances: Distances, baselines: Collection[str]) -> list[str]:
+def _frames(distances: Distances, found: Mapping[tuple[str, str, str], Distance], system: str) -> str:
+    if system == REFERENCE:  # if every set is held against the same of it
+        rows = [row for key, row in found.items() if key[0] not in ANCHORS and key[1:] == (ALL, "fad")]
+        counts = {row.reference_n for row in rows if row.reference_n}
+        return f"{min(counts):,}" if len(counts) == 1 else tables.NONE
+    row = found.get((system, ALL, "fad"))
+    if row is None or not row.n:
+        return tables.NONE
+    return f"{row.n:,} + {row.reference_n:,}" if system == FLOOR else f"{row.n:,}"
+
+
+def _systems(distances: Distances, roles: Mapping[str, str]) -> list[str]:
     """The sets in the order given, then baselines, then the anchors that there are."""
     there = dict.fromkeys(row.system for row in distances.rows)
-    sets = sorted((name for name in there if name not in ANCHORS), key=lambda name: name in baselines)
+    sets = sorted((name for name in there if name not in ANCHORS), key=lambda name: name in roles)
     return [*sets, *(name for name in ANCHORS if name in there)]
 
 
@@ -149,14 +266,25 @@ def _letter(index: int) -> str:
 
 def recipe_words(recipe: Recipe) -> str:
     """What decides a number beside the clips that are measured, in a sentence."""
-    settings = ", ".join(
-        f"{name.replace('_', ' ')} {_plain(value)}" for name, value in recipe.settings.items()
-    )
+    settings = ", ".join(_setting(name, recipe.settings[name]) for name in sorted(recipe.settings))
     return (
         f"Embeddings: {recipe.backbone}, weights {recipe.version} ({settings}). Reference "
         f"{recipe.reference[:16]}: {recipe.reference_clips:,} clips. Policy: {recipe.policy}. "
-        f"Recipe {recipe.key}."
+        f"Pairs: {recipe.pairing}. "
+        + (f"Captions {recipe.captions[:16]}. " if recipe.captions else "")
+        + f"Seed {recipe.seed}. Recipe {recipe.key}."
     )
+
+
+_UNITS = {"_hz": "Hz", "_s": "s"}
+
+
+def _setting(name: str, value: object) -> str:
+    """``rate_hz`` of 16000 is "rate 16000 Hz"."""
+    for ending, unit in _UNITS.items():
+        if name.endswith(ending):
+            return f"{name.removesuffix(ending).replace('_', ' ')} {_plain(value)} {unit}"
+    return f"{name.replace('_', ' ')} {_plain(value)}"
 
 
 def _plain(value: object) -> str:
@@ -169,20 +297,27 @@ def _plain(value: object) -> str:
 
 def caption(distances: Distances, metrics: Sequence[str] = METRICS) -> str:
     """What a table needs to be read: what its metrics and anchors are, the intervals' level, the recipe."""
-    rows = [row for row in distances.rows if row.metric in metrics]
+    return f"{meanings(distances, metrics)} {recipe_words(distances.recipe)}"
+
+
+def meanings(distances: Distances, metrics: Sequence[str] = METRICS) -> str:
+    """What the metrics and anchors of a table are, and the intervals' level."""
+    rows = [row for row in distances.rows if row.metric in metrics and row.value is not None]
     shown = [SPECS[name] for name in METRICS if any(row.metric == name for row in rows)]
-    said = ["; ".join(f"{spec.title}: {spec.meaning}" for spec in shown) + "."]
+    said = ["; ".join(f"{spec.title}: {spec.meaning}" for spec in shown) + "."] if shown else []
     if any(row.low is not None for row in rows):
-        said.append(f"In brackets: {100 * distances.level:g} % confidence intervals over clips.")
+        said.append(f"With {100 * distances.level:g} % confidence intervals over clips.")
     there = {row.system for row in rows}
     said += [f"{name.capitalize()}: {what}." for name, what in ANCHORS.items() if name in there]
-    return one_line(" ".join([*said, recipe_words(distances.recipe)]))
+    return one_line(" ".join(said))
 
 
-def markdown(distances: Distances, options: TableOptions = _USUAL, baselines: Collection[str] = ()) -> str:
+def markdown(
+    distances: Distances, options: TableOptions = _USUAL, roles: Mapping[str, str] = _NO_ROLES
+) -> str:
     """All tables, coverage and notes as GitHub-flavoured markdown, everything from outside escaped."""
     blocks = [markdown_text(caption(distances))]
-    for sheet in (*sheets(distances, options, baselines), coverage_sheet(distances)):
+    for sheet in (*sheets(distances, options, roles), coverage_sheet(distances)):
         lines = ["| " + " | ".join(map(markdown_text, sheet.heads)) + " |"]
         lines.append("|:--" + "|--:" * (len(sheet.heads) - 1) + "|")
         lines += [
@@ -199,38 +334,39 @@ def markdown(distances: Distances, options: TableOptions = _USUAL, baselines: Co
 def latex_tables(
     distances: Distances,
     options: TableOptions = _USUAL,
-    baselines: Collection[str] = (),
+    roles: Mapping[str, str] = _NO_ROLES,
     *,
     label: str = "tab:distances",
-    extra: str = "",
 ) -> str:
-    """Every table as LaTeX for booktabs, everything from outside escaped; the caption carries the recipe.
+    """Every table as LaTeX for booktabs, everything from outside escaped.
 
-    Args:
-        extra: Words at the start of the caption.
+    The caption names the recipe by its key; the note below the table spells it out. Intervals stand below
+    their values, so that a table is no wider than a page.
     """
     lines = [r"% needs \usepackage{booktabs}"]
-    for index, sheet in enumerate(sheets(distances, options, baselines)):
+    recipe = distances.recipe
+    against = f"{recipe.backbone} against {recipe.reference_clips:,} reference clips, recipe {recipe.key}"
+    for index, sheet in enumerate(sheets(distances, options, roles)):
         heads = [latex.latex_text(head.rstrip(" ↓↑")) + _latex_arrow(head) for head in sheet.heads]
         rows = [" & ".join(heads) + r" \\", r"\midrule"]
+        anchors = {one_line(options.names.get(name, name)) for name in ANCHORS}
         anchored = False
         for name, cells in sheet.lines:
-            if name in ANCHORS and not anchored and len(rows) > 2:
+            if name in anchors and not anchored and len(rows) > 2:
                 rows.append(r"\midrule")
-            anchored = anchored or name in ANCHORS
-            shown = [latex.latex_cell(cell, options) for cell in cells]
-            rows.append(" & ".join([latex.latex_text(name), *shown]) + r" \\")
-        title = " ".join(filter(None, [extra, f"{sheet.title}.", caption(distances, sheet.metrics)]))
+            anchored = anchored or name in anchors
+            rows += latex.stacked(latex.latex_text(name), cells, options)
+        notes = [*sheet.notes, caption(distances, sheet.metrics)]
         lines += [
             "",
             *latex.environment(
                 "table*",
-                title,
+                f"{sheet.title}: {against}.",
                 label if not index else f"{label}:{sheet.metrics[0]}",
                 "l" + "r" * (len(sheet.heads) - 1),
                 rows,
-                [latex.latex_text(note) for note in sheet.notes],
-                style=(r"\footnotesize", r"\setlength{\tabcolsep}{4pt}"),
+                [latex.latex_text(note) for note in notes],
+                style=latex.SMALL,
             ),
         ]
     return "\n".join(lines) + "\n"
@@ -296,12 +432,12 @@ def csv_text(distances: Distances) -> str:
     for row in distances.rows:
         names = (safe(row.system), safe(row.part), row.metric)
         numbers = (row.value, row.low, row.high, row.n, row.reference_n)
-        write([*names, *numbers, safe(row.reason), distances.recipe.key])
+        write([*names, *numbers, safe(row.reason), safe(row.no_interval), distances.recipe.key])
     return text.getvalue()
 
 
 def left_out_csv(distances: Distances) -> str:
-    """Every clip that could not be embedded, and why."""
+    """Every clip that could not be embedded, or paired, and why."""
     text = io.StringIO()
     write = csv_rows(text)
     write(("system", "file", "reason"))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from earwitness.errors import UserError
 from earwitness.report import tables
@@ -40,22 +41,44 @@ def latex(summary: Summary, options: tables.TableOptions) -> str:
     return latex_of(tables.grid(summary, options), tables.caption(summary, options), label, options)
 
 
-def latex_of(table: tables.Grid, caption: str, label: str, options: tables.TableOptions) -> str:
-    """Any table of systems as LaTeX for booktabs; a rule sets the baselines apart."""
+SMALL = (r"\footnotesize", r"\setlength{\tabcolsep}{4pt}")
+"""Style of a table that takes the whole width of a page."""
+
+
+def latex_of(
+    table: tables.Grid,
+    caption: str,
+    label: str,
+    options: tables.TableOptions,
+    more: Sequence[str] = (),
+    *,
+    wide: bool = False,
+) -> str:
+    """Any table of systems as LaTeX for booktabs; a rule sets the baselines apart.
+
+    Args:
+        more: Notes below the table, as plain text.
+        wide: Across both columns of the page, with intervals below their values.
+    """
     rows = [" & ".join(latex_text(head) for head in table.heads) + r" \\", r"\midrule"]
     for index, (row, name, cells) in enumerate(zip(table.systems, table.names, table.cells, strict=True)):
         if index and row.baseline and not table.systems[index - 1].baseline:
             rows.append(r"\midrule")
         first = latex_text(name) + (r"$^{\dagger}$" if tables.low_coverage(row) else "")
-        rows.append(" & ".join([first, *(latex_cell(cell, options) for cell in cells)]) + r" \\")
+        if wide:
+            rows += stacked(first, cells, options)
+        else:
+            rows.append(" & ".join([first, *(latex_cell(cell, options) for cell in cells)]) + r" \\")
     notes = []
     if any(map(tables.low_coverage, table.systems)):
         notes.append("$^{\\dagger}$" + latex_text(tables.LOW_COVERAGE_NOTE))
     if tables.has_parts(table):
         notes.append(latex_text(tables.PART_NOTE))
+    notes += map(latex_text, more)
+    kind, style = ("table*", SMALL) if wide else ("table", ())
     lines = [
         r"% needs \usepackage{booktabs}",
-        *environment("table", caption, label, "l" + "r" * (len(table.heads) - 1), rows, notes),
+        *environment(kind, caption, label, "l" + "r" * (len(table.heads) - 1), rows, notes, style),
     ]
     return "\n".join(lines) + "\n"
 
@@ -94,10 +117,28 @@ def environment(
     ]
 
 
+def stacked(name: str, cells: Sequence[tables.Cell], options: tables.TableOptions) -> list[str]:
+    """Rows of one line of a table: its values, then in small print the intervals that are to be in brackets.
+
+    Args:
+        name: As LaTeX.
+    """
+    apart = options.interval == "brackets" and any(cell.low for cell in cells)
+    values = [replace(cell, low="", high="") if apart else cell for cell in cells]
+    rows = [" & ".join([name, *(latex_cell(cell, options) for cell in values)]) + r" \\"]
+    if apart:
+        bounds = [rf"{{\scriptsize [{_minus(c.low)}, {_minus(c.high)}]}}" if c.low else "" for c in cells]
+        rows.append(" & ".join(["", *bounds]).strip() + r" \\[2pt]")
+    return rows
+
+
+def _minus(text: str) -> str:
+    return text if text == tables.NONE else text.replace("-", "$-$")
+
+
 def latex_cell(cell: tables.Cell, options: tables.TableOptions) -> str:
     """A cell as LaTeX, its interval as the options say."""
-    texts = (cell.text, cell.low, cell.high)
-    value, low, high = (text if text == tables.NONE else text.replace("-", "$-$") for text in texts)
+    value, low, high = map(_minus, (cell.text, cell.low, cell.high))
     if cell.best:
         value = rf"\textbf{{{value}}}"
     if low and options.interval == "subscript":

@@ -125,7 +125,7 @@ def _distances(summary: Summary, names: Mapping[str, str]) -> dict[str, Any]:
         return {}
     options = tables.TableOptions(names=names)
     return {
-        "sheets": distance_tables.sheets(found, options, summary.measures.baselines),
+        "sheets": distance_tables.sheets(found, options, tables.roles(summary)),
         "caption": distance_tables.caption(found),
         "notes": found.notes,
     }

@@ -35,97 +35,110 @@ RELEASED = (
     "does."
 )
 
-_Column = tuple[str, MetricSpec, Mapping[str, Metric]]
+_Column = tuple[str, Sequence[tables.Cell]]
+"""A head, and the cells of the systems as relation_tables.across has them."""
 
 
 def table_5(summary: Summary, options: tables.TableOptions) -> tables.Grid:
     """All relations together: FAD, KL and FD where they were measured, mAPre, mARel and mAPar in 10⁻², mAMSR
     in 10⁻⁴."""
-    columns = [_distance_column(summary, name) for name in GENERAL] if summary.distances else []
+    columns = _distance_columns(summary, {(name, relation_tables.ALL): "" for name in GENERAL}, options)
     for name, power in TABLE_5.items():
         spec = tables.spec_of(summary, name)
-        metrics = {row.system: _scaled(row.metrics[name], power) for row in summary.rows}
-        columns.append((f"{spec.title} ({_POWERS[power]})", _scaled_spec(spec), metrics))
+        metrics = [_scaled(row.metrics[name], power) for row in relation_tables.across(summary)]
+        columns.append(_scaled_column(summary, f"{spec.title} ({_POWERS[power]})", spec, metrics, options))
     return _grid(summary, columns, options)
 
 
 def table_6(summary: Summary, options: tables.TableOptions) -> tables.Grid:
     """By main relation FAD, where it was measured, and mAMSR in 10⁻⁴."""
     spec = tables.spec_of(summary, "msr")
-    columns = []
-    if summary.distances:
-        columns += [_distance_column(summary, "fad", main, f" {head}") for main, head in TABLE_6.items()]
+    columns = _distance_columns(
+        summary, {("fad", main): f" {head}" for main, head in TABLE_6.items()}, options
+    )
     for main, head in TABLE_6.items():
-        metrics = {
-            row.system: _scaled(relation_tables.metric_of(row, main, spec.name)) for row in summary.rows
-        }
-        columns.append((f"{head} ({_POWERS[4]})", _scaled_spec(spec), metrics))
+        metrics = [
+            _scaled(relation_tables.metric_of(row, main, spec.name))
+            for row in relation_tables.across(summary)
+        ]
+        columns.append(_scaled_column(summary, f"{head} ({_POWERS[4]})", spec, metrics, options))
     return _grid(summary, columns, options)
 
 
 def paper_tables(summary: Summary, options: tables.TableOptions) -> dict[str, str]:
     """Both tables by file name, as markdown and as LaTeX; the ceilings stand below a rule."""
     usual = relation_tables.caption(summary, options)
-    more, fad = "", ""
-    if summary.distances:
-        more, fad = f" {_recipe_note(summary.distances)}", "FAD and "
+    found = summary.distances
+    notes = [] if found is None else [_recipe_note(found)]
+    six = table_6(summary, options)
+    fad = "FAD and " if any(head.startswith("FAD") for head in six.heads) else ""
     captions = {
-        "table5": f"All relations, as in Table 5 of RiTTA, whose definitions were used. {usual}{more}",
-        "table6": f"{fad}mAMSR by main relation, as in Table 6 of RiTTA, whose definitions were used. {usual}"
-        f"{more}",
+        "table5": f"All relations, as in Table 5 of RiTTA, whose definitions were used. {usual}",
+        "table6": f"{fad}mAMSR by main relation, as in Table 6 of RiTTA, whose definitions were used. "
+        f"{usual}",
     }
     files = {}
-    for (name, caption), make in zip(captions.items(), (table_5, table_6), strict=True):
-        found = make(summary, options)
+    grids = (table_5(summary, options), six)
+    for (name, caption), grid in zip(captions.items(), grids, strict=True):
         label = f"{options.label or f'tab:{summary.task}'}:{name}"
-        files[f"{summary.task}_{name}.md"] = tables.markdown_of(found, caption)
-        files[f"{summary.task}_{name}.tex"] = latex.latex_of(found, caption, label, options)
+        written = [tables.markdown_of(grid, caption), *map(tables.markdown_text, notes)]
+        files[f"{summary.task}_{name}.md"] = "\n\n".join(text.strip() for text in written) + "\n"
+        files[f"{summary.task}_{name}.tex"] = latex.latex_of(
+            grid, caption, label, options, notes, wide=found is not None
+        )
     return files
 
 
 def _recipe_note(found: Distances) -> str:
     """What keeps a reader from setting these distances beside the paper's, and their recipe."""
     return (
-        f"{', '.join(distance_tables.SPECS[name].title for name in GENERAL)} are of the recipe below. The "
-        "paper's FAD and FD come of VGGish, its KL is one of Gaussians, and its reference clips were others: "
-        f"do not set these numbers beside the paper's. {distance_tables.recipe_words(found.recipe)} "
-        f"Why a distance is {tables.NONE} is told in ritta_distances.md."
+        f"{', '.join(distance_tables.SPECS[name].title for name in GENERAL)} are of the recipe below; "
+        "none is marked as best. The paper's FAD and FD come of VGGish, its KL is one of Gaussians, and its "
+        "reference clips were others: do not set these numbers beside the paper's. "
+        f"{distance_tables.recipe_words(found.recipe)} "
+        f"Why a distance is {tables.NONE} or has no column is told in ritta_distances.md."
     )
 
 
-def _distance_column(summary: Summary, metric: str, part: str = relation_tables.ALL, of: str = "") -> _Column:
-    """A distance of every system; none for those that have no sound."""
-    assert summary.distances is not None
-    known = {
-        row.system: Metric(row.value, row.low, row.high, n=row.n)
-        for row in summary.distances.rows
-        if (row.metric, row.part) == (metric, part)
-    }
-    spec = distance_tables.SPECS[metric]
-    metrics = {row.system: known.get(row.system, Metric(None)) for row in summary.rows}
-    return f"{spec.title}{of}", spec, metrics
+def _distance_columns(
+    summary: Summary, wanted: Mapping[tuple[str, str], str], options: tables.TableOptions
+) -> list[_Column]:
+    """Distances by (metric, part), and what follows their title; none for systems that have no sound.
+
+    A column in which no system has a number is left out.
+    """
+    if summary.distances is None:
+        return []
+    known = {(row.system, row.metric, row.part): row for row in summary.distances.rows}
+    plain = replace(options, decimals=None)
+    systems = [row.system for row in relation_tables.across(summary)]
+    columns: list[_Column] = []
+    for (metric, part), of in wanted.items():
+        rows = [known.get((system, metric, part)) for system in systems]
+        if any(row and row.value is not None for row in rows):
+            cells = [distance_tables.cell(row, plain) for row in rows]
+            columns.append((f"{distance_tables.SPECS[metric].title}{of}", cells))
+    return columns
+
+
+def _scaled_column(
+    summary: Summary, head: str, spec: MetricSpec, metrics: Sequence[Metric], options: tables.TableOptions
+) -> _Column:
+    contest = [not row.baseline for row in relation_tables.across(summary)]
+    scaled = replace(spec, decimals=2, percent=False, scale=None)
+    return head, tables.written(metrics, contest, scaled, replace(options, decimals=None, percent=False))
 
 
 def _grid(summary: Summary, columns: Sequence[_Column], options: tables.TableOptions) -> tables.Grid:
     rows = relation_tables.across(summary)
-    contest = [not row.baseline for row in rows]
-    plain = replace(options, decimals=None, percent=False)
-    cells = [
-        tables.written([metrics[row.system] for row in rows], contest, spec, plain)
-        for _, spec, metrics in columns
-    ]
     return tables.Grid(
-        heads=("System", *(head for head, _, _ in columns)),
+        heads=("System", *(head for head, _ in columns)),
         systems=rows,
         names=tuple(
             tables.shown_name(summary, row, options.names) + tables.signs(summary, row) for row in rows
         ),
-        cells=tuple(zip(*cells, strict=True)),
+        cells=tuple(zip(*(cells for _, cells in columns), strict=True)),
     )
-
-
-def _scaled_spec(spec: MetricSpec) -> MetricSpec:
-    return replace(spec, decimals=2, percent=False, scale=None)
 
 
 def _scaled(metric: Metric, power: int = 4) -> Metric:

@@ -135,6 +135,11 @@ def role(measures: Measures, row: SystemRow) -> str:
     return CEILING if row.system in (measures.ceiling, measures.oracle) else FLOOR
 
 
+def roles(summary: Summary) -> dict[str, str]:
+    """What every baseline is called beside its name."""
+    return {row.system: role(summary.measures, row) for row in summary.rows if row.baseline}
+
+
 def shown_name(summary: Summary, row: SystemRow, names: Mapping[str, str]) -> str:
     """A system's name for display; a baseline is called what it is."""
     name, what = one_line(names.get(row.system, row.system)), role(summary.measures, row)

@@ -18,6 +18,7 @@ from earwitness.report.tables import (
     part,
     ranked,
     role,
+    roles,
     sentence,
     shown_name,
     signs,
@@ -208,7 +209,7 @@ def _distances(summary: Summary, names: Names) -> list["Table"]:
     if summary.distances is None:
         return []
     options = TableOptions(names=names, interval="none")
-    whole, *by_part = distance_tables.sheets(summary.distances, options, summary.measures.baselines)
+    whole, *by_part = distance_tables.sheets(summary.distances, options, roles(summary))
     caption = (
         f"Embeddings: {summary.distances.recipe.backbone}. The recipe, without which a distance means "
         f"nothing, intervals, and why there is no number ({NONE}): tables/{summary.task}_distances.md."
