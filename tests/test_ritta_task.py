@@ -422,6 +422,20 @@ def test_silent_clips_meet_not_in_vain_and_this_is_told(world: World, tmp_path: 
     assert "mAMSR is not above that of the floor silence: ours." in found.notes
 
 
+def test_a_listener_that_hears_nothing_can_tell_nothing_and_this_is_told(
+    world: World, tmp_path: Path
+) -> None:
+    lines = system_lines(tmp_path / "ours", world.data, skilled(1.0), seed=11)
+    deaf = [
+        line | {"reply": line["reply"] | {"events": []}} if "events" in line["reply"] else line
+        for line in world.lines
+    ]
+    found = ritta_sources.manifest(world.data, {"ours": tmp_path / "ours"}, silence=world.silence)
+    hear(tmp_path / "run", listener(tmp_path / "script.jsonl", [*deaf, *lines]), found)
+    notes = " ".join(summary_of(tmp_path / "run").notes)
+    assert "The ceiling, mAMSR 0.091 of reference, is not above the floor silence, shuffled" in notes
+
+
 def test_rows_hold_what_a_reader_needs(ran: Ran, world: World) -> None:
     rows, _ = rows_of(ran.folder)
     for row in rows:
@@ -468,7 +482,7 @@ def test_baselines_have_the_prompts_that_some_system_answers(world: World, tmp_p
 
 
 def test_a_system_may_not_bear_the_name_of_a_baseline(world: World) -> None:
-    with pytest.raises(UserError, match="'reference' is the name of a baseline"):
+    with pytest.raises(UserError, match=rf"'reference' is the name of a baseline.*{world.data}(.|\n)*NAME=FOLDER"):
         ritta_sources.manifest(world.data, {"reference": world.data}, silence=world.silence)
 
 
