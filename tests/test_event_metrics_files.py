@@ -10,6 +10,7 @@ import earwitness
 from earwitness.cli.main import app
 from earwitness.errors import InputFaults, UserError
 from earwitness.events import Event, EventTable, write_audacity, write_dcase, write_json
+from earwitness.report import event_tables
 from earwitness.scenes import scene
 from earwitness.scenes.bank import Bank
 from earwitness.scenes.scene import Placed, Scene
@@ -555,3 +556,18 @@ def test_a_label_run_of_several_systems_is_a_system_for_each(tmp_path, sides):
     assert [values(scores, at)["event_f1"] for at in (0, 1)] == [1.0, pytest.approx(4 / 7)]
     with pytest.raises(UserError, match="2 systems say, 'a', 'b': that is no truth"):
         earwitness.score_events(run, sides[0])
+
+
+def test_nothing_is_written_over_a_run_or_over_what_is_read(tmp_path, sides):
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "run.json").write_text("{}")
+    (run / "protocol.md").write_text("the run's")
+    table = dcase(tmp_path / "clips.csv", HEARD)
+    for out in (run, sides[0], sides[1] / "scores", tmp_path):
+        with pytest.raises(InputFaults, match="name another folder to write"):
+            earwitness.score_events(sides[0], {"a": sides[1], "b": table}, out=out)
+    assert (run / "protocol.md").read_text() == "the run's"
+    for _ in range(2):
+        earwitness.score_events(sides[0], {"a": sides[1]}, out=tmp_path / "scores")
+    assert sorted(one.name for one in (tmp_path / "scores").iterdir()) == sorted(event_tables.FILES)

@@ -3,7 +3,7 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,6 +31,27 @@ def write_text(path: Path, text: str) -> None:
     """Write UTF-8 with LF line ends, all or nothing."""
     with whole(path) as part:
         part.write_text(text, encoding="utf-8", newline="\n")
+
+
+def taken(out: Path, inputs: Iterable[Path], names: Iterable[str] = ()) -> list[str]:
+    """Why results may not be written to a folder, as something else would be lost; empty if nothing would.
+
+    Args:
+        inputs: Files and folders that are read.
+        names: Of the files that will be written.
+    """
+    if (out / "run.json").exists():
+        return [
+            f"{out} holds a run, whose files of the same names would be lost; name another folder to write"
+        ]
+    whole, written = out.resolve(), {(out / name).resolve() for name in names}
+    faults = []
+    for each in inputs:
+        if each.is_dir() and whole.is_relative_to(each.resolve()):
+            faults.append(f"{out} is or lies in {each}, which is read; name another folder to write")
+        elif each.resolve() in written:
+            faults.append(f"{each} is read and would be written over; name another folder to write")
+    return faults
 
 
 def new_folder(path: Path) -> Path:

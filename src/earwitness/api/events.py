@@ -5,8 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from earwitness import __version__
-from earwitness.errors import UserError
+from earwitness.errors import InputFaults, UserError
 from earwitness.events import EventTable
+from earwitness.files import taken
 from earwitness.report import event_tables
 from earwitness.report.event_tables import EventScores
 from earwitness.scores.event_metrics import Rule
@@ -45,7 +46,7 @@ def score_events(
         truth: A DCASE table, a folder of event tables or label tracks, a data set of scenes, a label run.
         estimated: The same, by system; or paths, ``NAME=PATH`` too. Without a name a system is called as its
             file or folder. The systems of a label run of several are called ``NAME/SYSTEM``.
-        out: Folder for the files of report.event_tables; None writes nothing.
+        out: Folder for the files of report.event_tables, apart from what is read; None writes nothing.
         collar: Onsets may differ by this, plus-minus, seconds; ``offset_collar`` is the same unless given.
         offset_share: Offsets may differ by ``offset_collar`` or this share of the true event, whichever is
             more.
@@ -67,6 +68,9 @@ def score_events(
         if value not in known:
             raise UserError(f"there is no {name} {value!r}.", f"Known: {', '.join(known)}.")
     systems = named(estimated)
+    read = [truth, *systems.values(), *(one for one in (durations, own) if isinstance(one, str | Path))]
+    if out is not None and (faults := taken(Path(out), map(Path, read), event_tables.FILES)):
+        raise InputFaults("the folder to write", faults)
     labels = event_labels.own_labels(Path(own)) if isinstance(own, str | Path) else dict(own or {})
     true = files.truth(event_sources.read_truth(Path(truth)), _durations(durations))
     tables = {clip: _renamed(table, labels, merge) for clip, table in true.tables.items()}

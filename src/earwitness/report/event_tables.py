@@ -46,6 +46,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 """Tables of systems, by title: four numbers with intervals stand beside each other in 80 columns."""
 CLASS_COUNTS = tuple(f"{prefix}_{name}" for prefix in (EVENT, SEGMENT) for name in COUNTS[:3])
 CLIP_COUNTS = tuple(f"{prefix}_{name}" for prefix in (EVENT, SEGMENT) for name in COUNTS)
+FILES = ("events.json", "events.csv", "classes.csv", "clips.csv", "events.md", "events.tex", "protocol.md")
 LISTED = 10
 _USUAL = TableOptions()
 
@@ -76,16 +77,10 @@ class EventScores:
 def write(folder: Path, scores: EventScores) -> None:
     """Write every file into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_json(folder / "events.json", to_json(scores))
-    for name, text in (
-        ("events.csv", _metrics_csv(scores)),
-        ("classes.csv", _classes_csv(scores)),
-        ("clips.csv", _clips_csv(scores)),
-        ("events.md", markdown(scores)),
-        ("events.tex", latex_tables(scores)),
-        ("protocol.md", protocol(scores)),
-    ):
-        write_text(folder / name, text)
+    write_json(folder / FILES[0], to_json(scores))
+    texts = (_metrics_csv, _classes_csv, _clips_csv, markdown, latex_tables, protocol)
+    for name, text in zip(FILES[1:], texts, strict=True):
+        write_text(folder / name, text(scores))
 
 
 def to_json(scores: EventScores) -> dict[str, Any]:
