@@ -4,7 +4,8 @@ Every error raised on purpose derives from :class:`EarwitnessError`. A :class:`U
 what was given (file, row, value) and the remedy; the command line prints it and exits with 2.
 """
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable, Sequence
 
 
 class EarwitnessError(Exception):
@@ -60,3 +61,15 @@ class UnusableAudio(EarwitnessError):
         self.reason = reason
         self.detail = detail
         super().__init__(f"{reason}: {detail}")
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """The one of some names that was probably meant; empty if none is close."""
+    close = difflib.get_close_matches(name, list(names), n=1)
+    return close[0] if close else ""
+
+
+def choices(near: str, names: Iterable[str]) -> str:
+    """The remedy for a name that is none of ``names``; ``near``, if not empty, was probably meant."""
+    hint = f"Did you mean {near!r}? " if near else ""
+    return f"{hint}Known: {', '.join(names)}."

@@ -3,7 +3,6 @@
 Whatever does it, results come in the order of the keys, each once, and they are the same.
 """
 
-import difflib
 import importlib.util
 import os
 import signal
@@ -16,7 +15,7 @@ from itertools import islice
 from multiprocessing import get_context, parent_process
 from typing import Any, TypeVar
 
-from earwitness.errors import EarwitnessError, MissingExtra, UserError
+from earwitness.errors import EarwitnessError, MissingExtra, UserError, choices, nearest
 
 ENGINES = ("local", "ray")
 """Where work is done: processes of this machine, or a Ray cluster."""
@@ -82,9 +81,7 @@ def check(engine: str) -> None:
         UserError: Naming the nearest engine, or the extra that is not installed.
     """
     if engine not in ENGINES:
-        near = difflib.get_close_matches(engine, ENGINES, n=1)
-        hint = f"Did you mean {near[0]!r}? " if near else ""
-        raise UserError(f"there is no engine {engine!r}.", f"{hint}Known: {', '.join(ENGINES)}.")
+        raise UserError(f"there is no engine {engine!r}.", choices(nearest(engine, ENGINES), ENGINES))
     if engine == "ray" and importlib.util.find_spec("ray") is None:
         raise MissingExtra("Ray, which the engine 'ray' needs,", "ray")
 

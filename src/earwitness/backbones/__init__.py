@@ -1,11 +1,10 @@
 """Embedding models: one file each, found by name, imported only when asked for."""
 
-import difflib
 from dataclasses import dataclass
 from pathlib import Path
 
 from earwitness.backbones.base import Backbone
-from earwitness.errors import UserError
+from earwitness.errors import UserError, choices, nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +101,4 @@ def open_backbone(name: str, *, weights: Path | None = None) -> Backbone:
         from earwitness.backbones.clap import Clap
 
         return Clap(weights=weights)
-    near = difflib.get_close_matches(name, NAMES, n=1)
-    hint = f"Did you mean {near[0]!r}? " if near else ""
-    raise UserError(f"there is no backbone {name!r}.", f"{hint}Known: {', '.join(NAMES)}.")
+    raise UserError(f"there is no backbone {name!r}.", choices(nearest(name, NAMES), NAMES))

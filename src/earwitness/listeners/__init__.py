@@ -1,10 +1,9 @@
 """Who hears: one file a listener, found by name, imported only when asked for."""
 
-import difflib
 from pathlib import Path
 from typing import Any
 
-from earwitness.errors import UserError
+from earwitness.errors import UserError, choices, nearest
 from earwitness.listeners.base import Listener
 from earwitness.listeners.llm import Llm
 from earwitness.listeners.llm_options import PROVIDERS, LlmOptions, near_name
@@ -13,10 +12,13 @@ NAMES = ("yamnet", "trained:FOLDER", "scripted:FILE", "google:MODEL", "google-ve
 
 
 def trained_in(name: str) -> Path | None:
-    """The folder of the trained detector that a name means: ``trained:FOLDER``, or a folder that is there."""
+    """The folder of the trained detector that a name means: ``trained:FOLDER``, or a folder that is there
+    and has no name of another listener (``google:x``; ``./google:x`` would be the folder)."""
     kind, colon, argument = name.partition(":")
     if kind == "trained" and colon:
         return Path(argument)
+    if name == "yamnet" or (colon and (kind == "scripted" or kind in PROVIDERS)):
+        return None
     return Path(name) if name and Path(name).is_dir() else None
 
 
@@ -68,6 +70,5 @@ def open_listener(
         return Llm(name, llm)
     if model := near_name(name):
         raise UserError(f"there is no listener {name!r}.", f"Did you mean {model!r}?")
-    near = difflib.get_close_matches(kind, [n.partition(":")[0] for n in NAMES], n=1)
-    hint = f"Did you mean {near[0]!r}? " if near else ""
-    raise UserError(f"there is no listener {name!r}.", f"{hint}Known: {', '.join(NAMES)}.")
+    near = nearest(kind, [known.partition(":")[0] for known in NAMES])
+    raise UserError(f"there is no listener {name!r}.", choices(near, NAMES))

@@ -3,12 +3,11 @@
 Nothing here needs the extra ``llm``: the command line reads it at start-up.
 """
 
-import difflib
 import math
 from dataclasses import dataclass
 from typing import Literal
 
-from earwitness.errors import UserError
+from earwitness.errors import UserError, nearest
 from earwitness.listeners.llm_secrets import without_credentials
 
 
@@ -113,5 +112,5 @@ def near_name(name: str) -> str:
     if lowered.startswith(("gpt", "o1", "o3")):
         return f"openai:{name}"
     kind, colon, model = name.partition(":")
-    near = difflib.get_close_matches(kind.lower(), PROVIDERS, n=1)
-    return f"{near[0]}:{model}" if colon and near else ""
+    near = nearest(kind.lower(), PROVIDERS)
+    return f"{near}:{model}" if colon and near else ""

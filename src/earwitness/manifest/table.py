@@ -5,7 +5,6 @@ first line is row 1.
 """
 
 import csv
-import difflib
 import io
 import json
 import os
@@ -15,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from earwitness.errors import InputFaults, UserError
+from earwitness.errors import InputFaults, UserError, nearest
 
 NAMES = ("system", "sample_id", "prompt_id", "pair_id")
 """Columns that hold names: spaces around them are dropped, and JSON may give them as integers."""
@@ -220,8 +219,8 @@ def listing(names: Iterable[str], most: int = 10) -> str:
 
 def near(name: str, names: Iterable[str]) -> str:
     """`` (did you mean 'x'?)`` if one of the names is close, else empty."""
-    close = difflib.get_close_matches(name, list(names), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    close = nearest(name, names)
+    return f" (did you mean {close!r}?)" if close else ""
 
 
 def names_in(folder: Path) -> list[str]:
