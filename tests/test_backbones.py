@@ -1,6 +1,7 @@
 """Embedding models: their framing and networks, and that a clip is the same alone or among others."""
 
 import pickle
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,12 +19,14 @@ import tiny_backbones
 from earwitness import labels
 from earwitness.backbones import NAMES, open_backbone
 from earwitness.backbones.base import Backbone
+from earwitness.backbones.checkpoints import Source, Tensors
 from earwitness.backbones.panns import MAX_S, Panns, audioset_classes
 from earwitness.backbones.yamnet import Network
 from earwitness.backbones.yamnet_features import log_mel_from_start, patches
 from earwitness.errors import MissingExtra, UnusableAudio, UserError
 
 Samples = NDArray[np.float32]
+SOURCE = Source("tiny", "https://weights.example", "a tensor named layer")
 
 
 def noise(backbone: Any, seconds: float, seed: int = 0, peak: float = 0.3) -> Samples:
@@ -472,6 +475,46 @@ def test_incorrect_weights_name_the_key(
         open_backbone(name, weights=tmp_path / "w.pth").ready()
 
 
+@pytest.mark.filterwarnings("ignore:.*(quantiz|sparse|Sparse|type_promotion|TypedStorage)")
+@pytest.mark.parametrize(
+    ("kind", "made"),
+    [
+        ("sparse", lambda whole: whole.to_sparse()),
+        ("sparse", lambda whole: whole.to_sparse_csr()),
+        ("quantised", lambda whole: torch.quantize_per_tensor(whole, 0.1, 0, torch.qint8)),
+        ("of type complex64", lambda whole: whole.to(torch.complex64)),
+        ("of type int8", lambda whole: whole.to(torch.int8)),
+        ("without data", lambda whole: whole.to("meta")),
+    ],
+)
+def test_tensors_that_are_no_plain_real_numbers_are_refused(
+    kind: str, made: Callable[[torch.Tensor], torch.Tensor], tmp_path: Path
+) -> None:
+    torch.save({"layer": made(torch.ones(2, 3))}, tmp_path / "w.pth")
+    held = Tensors(tmp_path / "w.pth", SOURCE)
+    with pytest.raises(UserError, match=rf"w\.pth: 'layer' is {kind}, not plain floating-point"):
+        held.take("layer", 2, 3)
+
+
+@pytest.mark.filterwarnings("ignore:Detected pickle protocol")
+@pytest.mark.parametrize("zipped", [True, False])
+def test_damaged_weights_are_said_to_be(zipped: bool, tmp_path: Path) -> None:
+    path = tmp_path / "w.pth"
+    torch.save({"layer": torch.ones(2, 3)}, path, _use_new_zipfile_serialization=zipped)
+    whole, rng, told = path.read_bytes(), np.random.default_rng(0), list[str]()
+    for _ in range(60):
+        damaged = bytearray(whole)
+        for place in rng.integers(0, min(400, len(whole)), size=5):
+            damaged[place] = rng.integers(256)
+        path.write_bytes(damaged)
+        try:
+            Tensors(path, SOURCE)
+        except UserError as fault:
+            told.append(fault.message)
+    assert len(told) > 30
+    assert all(re.search(r"w\.pth (cannot be read as weights: .*[a-z]{5}|holds )", one) for one in told)
+
+
 @pytest.mark.parametrize("name", ["vggish", "panns", "panns-framewise"])
 def test_weights_that_give_nan_are_named(name: str, tmp_path: Path) -> None:
     held = tiny_backbones.vggish() if name == "vggish" else tiny_backbones.panns()
@@ -483,7 +526,8 @@ def test_weights_that_give_nan_are_named(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "module"), [("vggish", "torch"), ("panns", "torch"), ("clap", "transformers")]
+    ("name", "module"),
+    [("vggish", "torch"), ("panns", "torch"), ("clap", "transformers"), ("clap", "torch")],
 )
 def test_a_package_that_is_not_installed_is_named_with_its_extra(
     name: str, module: str, weights: dict[str, Path | None], monkeypatch: pytest.MonkeyPatch

@@ -2,6 +2,7 @@
 
 import hashlib
 import pickle
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from multiprocessing import parent_process
@@ -24,16 +25,19 @@ class Source:
         name: The backbone.
         url: Where they are published.
         layout: What a file of them holds.
+        extra: What has to be installed for it.
     """
 
     name: str
     url: str
     layout: str
+    extra: str = "torch"
 
     @property
     def remedy(self) -> str:
         return (
-            f"The weights are published at {self.url}; fetch them there and give the file as weights. "
+            f"The weights are published at {self.url}; fetch them there and give the path as weights "
+            "(--weights; for the distances of a run --distance-weights). "
             f"Expected is {self.layout}."
         )
 
@@ -48,6 +52,8 @@ def given(path: Path | None, source: Source) -> Path:
         raise UserError(
             f"The backbone {source.name!r} needs weights, which are not part of earwitness.", source.remedy
         )
+    if path.is_dir():
+        raise UserError(f"{path} is a folder, no weights file for {source.name!r}.", source.remedy)
     if not path.is_file():
         raise UserError(f"{path}: there is no such weights file for {source.name!r}.", source.remedy)
     return path
@@ -76,7 +82,7 @@ def torch(source: Source) -> Any:
     try:
         import torch
     except ImportError as fault:
-        raise MissingExtra(f"PyTorch, which the backbone {source.name!r} needs,", "torch") from fault
+        raise MissingExtra(f"PyTorch, which the backbone {source.name!r} needs,", source.extra) from fault
     if parent_process() is not None:
         torch.set_num_threads(1)
     return torch
@@ -108,11 +114,15 @@ class Tensors:
             shape: Sizes it must have; None for any.
 
         Raises:
-            UserError: If it is not there or has another shape, naming the key.
+            UserError: If it is not there, has another shape or is not of plain real numbers, naming the key.
         """
         tensor = self._held.get(key)
-        if tensor is None or not hasattr(tensor, "shape"):
+        if not isinstance(tensor, torch(self._source).Tensor):
             raise UserError(f"{self.path} has no tensor {key!r}.", self._source.remedy)
+        if kind := _unfit(tensor):
+            raise UserError(
+                f"{self.path}: {key!r} is {kind}, not plain floating-point numbers.", self._source.remedy
+            )
         found = tuple(tensor.shape)
         fits = len(found) == len(shape) and all(
             want in (None, size) for size, want in zip(found, shape, strict=True)
@@ -124,6 +134,18 @@ class Tensors:
             )
         result: Tensor = tensor.float().contiguous()
         return result
+
+
+def _unfit(tensor: "Tensor") -> str:
+    """What a tensor is whose numbers cannot be taken as they stand; empty for any other."""
+    kinds = {
+        "without data": tensor.is_meta,
+        "nested": tensor.is_nested,
+        "sparse": str(tensor.layout) != "torch.strided",
+        "quantised": tensor.is_quantized,
+        f"of type {str(tensor.dtype).removeprefix('torch.')}": not tensor.is_floating_point(),
+    }
+    return next((kind for kind, so in kinds.items() if so), "")
 
 
 def _loaded(path: Path, source: Source) -> Mapping[str, Any]:
@@ -140,18 +162,26 @@ def _loaded(path: Path, source: Source) -> Mapping[str, Any]:
         with torch_.serialization.safe_globals(_harmless()):
             held = torch_.load(path, map_location="cpu", weights_only=True)
     except ImportError as fault:
-        raise MissingExtra("safetensors, which reads these weights,", "torch") from fault
-    except pickle.UnpicklingError as fault:  # torch's words would have the user load it unsafely
+        raise MissingExtra("safetensors, which reads these weights,", source.extra) from fault
+    except _DAMAGED as fault:
         raise UserError(
             f"{path} cannot be read as weights: it is damaged, or holds other things than tensors.",
             source.remedy,
         ) from fault
-    except (OSError, RuntimeError, ValueError, EOFError, KeyError) as fault:
+    except (OSError, RuntimeError, ValueError) as fault:
         said = (str(fault).strip().splitlines() or [type(fault).__name__])[0]
         raise UserError(f"{path} cannot be read as weights: {said}", source.remedy) from fault
     if not isinstance(held, Mapping):
         raise UserError(f"{path} holds {type(held).__name__}, not tensors by name.", source.remedy)
     return held
+
+
+_DAMAGED = (
+    pickle.UnpicklingError,  # torch's words would have the user load the file unsafely
+    *(LookupError, EOFError, TypeError, AttributeError, AssertionError),  # these are about pickle's insides
+    *(OverflowError, UnicodeDecodeError, struct.error),
+)
+"""What comes of a file that is damaged, or is none of tensors."""
 
 
 def _harmless() -> list[Any]:
