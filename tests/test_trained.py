@@ -5,7 +5,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,16 +30,25 @@ from earwitness.tasks.ritta_classes import claimed, of_detector
 torch = pytest.importorskip("torch")
 
 
+@pytest.fixture(autouse=True, scope="module")
+def one_thread() -> Iterator[None]:
+    """Threads that wait for each other cost more than these small networks do."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 def train(folder: Path, name: str, test: int) -> TrainedListener:
     """On computed sounds of RiTTA's classes, in mixtures of one or two within five seconds."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("earwitness.training.features.cache_folder", lambda: folder / "cache")
         return train_listener(
-            "builtin", folder / name, scenes=112, held=16, test=test, duration_s=5.0, most=2, workers=1
+            "builtin", folder / name, scenes=80, held=16, test=test, duration_s=5.0, most=2, workers=1
         )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> TrainedListener:
     return train(tmp_path_factory.mktemp("trained"), "ears", 24)
 

@@ -282,6 +282,39 @@ def test_events_agree_one_to_one() -> None:
     assert found.onset_error_s == pytest.approx(0.2)
 
 
+def calibration(clips: int = 30) -> tuning.Heard:
+    """Logits of what is there, on sound all along: ``a`` and ``b`` at once; those of ``b`` are 5 lower."""
+    rng = np.random.default_rng(0)
+    logits, truth = [], []
+    for _ in range(clips):
+        onset = 0.5 * int(rng.integers(0, 9))
+        both = [Event(label, onset, onset + 3.0) for label in ("a", "b")]
+        truth.append(EventTable(tuple(both[: int(rng.integers(0, 3))]), 8.0))
+        rows = rng.normal(0.0, 0.3, (33, 2)) - 3.0
+        for event in truth[-1]:
+            rows[round(event.onset_s * 4) : round(event.offset_s * 4) + 1, "ab".index(event.label)] += 5.0
+        logits.append((tuning.SHARPNESS * (rows - (0.0, 5.0))).astype(np.float32))
+    return tuning.Heard((np.zeros((900, 64), np.float32),) * clips, tuple(logits), tuple(truth))
+
+
+def test_every_class_has_its_threshold_and_none_competes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tuning, "PRIOR", 1.0)  # what thousands of events would do
+    clips = calibration()
+    thresholds, rules = tuning.tuned(clips, ("a", "b"))
+    first, second = thresholds / tuning.SHARPNESS
+    assert -3.0 < first < 2.0
+    assert -8.0 < second < -3.0
+    found = tuning.found(clips, ("a", "b"), thresholds, rules)
+    assert found.by_class == {"a": 1.0, "b": 1.0}
+
+
+def test_recall_weighs_more_and_few_events_are_not_trusted_alone() -> None:
+    """Matched, heard, there at a low threshold and a high one; the third class is rare."""
+    low, high = [80, 160, 100], [60, 70, 100]
+    counts = np.array([[low, low, [1, 4, 1]], [high, high, [1, 1, 1]]], dtype=float)
+    assert (tuning._f(counts).argmax(axis=0) == 0).all()
+
+
 # Names and bad input
 
 

@@ -1,8 +1,8 @@
 """A detector trained on the user's own sounds: a frozen backbone, and the head that `listeners train` made.
 
 Its features and network are those of its model's folder (:mod:`.trained_model`); how logits become events is
-what yamnet does (:mod:`.yamnet_events`), with figures of its own. The onset comes from the rise in level near
-where a class appears, measured at 16 kHz whatever the backbone hears.
+what yamnet does (:mod:`.yamnet_events`), with figures of its own and no competition between classes. The
+onset comes from the rise in level near where a class appears, measured at 16 kHz whatever the backbone hears.
 """
 
 from collections.abc import Mapping

@@ -128,6 +128,11 @@ class Weights:
         logits: Floats = (hidden @ given["last"] + given["last_bias"]).astype(np.float32, copy=False)
         return logits
 
+    def scaled(self, by: float) -> "Weights":
+        """The head whose logits are so many times as large."""
+        larger = {name: self.arrays[name] * np.float32(by) for name in ("last", "last_bias")}
+        return Weights({**self.arrays, **larger})
+
     def to_bytes(self) -> bytes:
         """As an npz archive; the same numbers give the same bytes."""
         out = io.BytesIO()

@@ -164,6 +164,8 @@ def readme(of: Model, detector: Detector, settings: Settings) -> str:
         f"- It knows its {len(card.classes)} classes alone: every sound is one of them to it, or nothing.",
         f"- It was trained on mixtures of {settings.mixing.duration_s:g} s with up to {settings.mixing.most} "
         "sounds; elsewhere it was not measured.",
+        "- Thresholds favour hearing a sound over hearing none too many (F of events with recall weighed "
+        f"{tuning.BETA:g} times), so what it says beyond what is asked for is often wrong.",
         "- Confidence orders the events of a class; it is no probability.",
         "- The backbone saw labels of whole clips alone, the head saw cells of half a second: times are "
         "weak. Onsets come from the rise in level near where a class appears.",

@@ -173,12 +173,11 @@ def trained(
         )
         clock.lap(name)
     best = fits["training"]
-    calibration = _heard(sets["calibration"], best.weights, rows["calibration"])
-    thresholds, rules = tuning.tuned(
-        calibration, truth["calibration"], classes, _from(progress, "thresholds")
-    )
+    weights = best.weights.scaled(tuning.SHARPNESS)
+    calibration = _heard(sets["calibration"], weights, rows["calibration"])
+    thresholds, rules = tuning.tuned(calibration, classes, _from(progress, "thresholds"))
     clock.lap("thresholds")
-    tested = _heard(sets["test"], best.weights, rows["test"])
+    tested = _heard(sets["test"], weights, rows["test"])
     events = tuning.found(tested, classes, thresholds, rules)
     cells = truth["test"].shape[1]
     scores = {name: head.cell_logits(fit.weights, rows["test"], cells) for name, fit in fits.items()}
@@ -196,7 +195,7 @@ def trained(
     return Detector(
         sides,
         naming.said(classes),
-        best.weights,
+        weights,
         thresholds,
         rules,
         measured,
