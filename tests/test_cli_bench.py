@@ -133,12 +133,13 @@ def test_systems_are_folders_of_clips_each_by_name(tmp_path):
         "base": out / "base",
     }
     (out / "crashed").mkdir()
-    with pytest.raises(InputFaults, match=f"no clips in {out / 'crashed'}"):
+    with pytest.raises(InputFaults, match=f"no audio in {out / 'crashed'}"):
         systems_of([str(out)])
     for text, told in (
         ("x=", "x= names no folder"),
         ("x=nowhere", "no such folder: nowhere"),
         (str(tmp_path / "no"), "no such folder"),
+        (str(out / "ours" / "and-00000.wav"), "and-00000.wav is a file; name the folder"),
     ):
         with pytest.raises(InputFaults, match=told):
             systems_of([text])

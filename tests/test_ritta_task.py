@@ -482,7 +482,8 @@ def test_baselines_have_the_prompts_that_some_system_answers(world: World, tmp_p
 
 
 def test_a_system_may_not_bear_the_name_of_a_baseline(world: World) -> None:
-    with pytest.raises(UserError, match=rf"'reference' is the name of a baseline.*{world.data}(.|\n)*NAME=FOLDER"):
+    told = rf"'reference' is the name of a baseline.*{world.data}(.|\n)*NAME=FOLDER"
+    with pytest.raises(UserError, match=told):
         ritta_sources.manifest(world.data, {"reference": world.data}, silence=world.silence)
 
 

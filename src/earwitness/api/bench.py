@@ -239,13 +239,14 @@ def systems_of(outputs: Sequence[str]) -> dict[str, Path]:
             faults.append(f"{text} names no folder")
             continue
         if not folder.is_dir():
-            faults.append(f"no such folder: {folder}")
+            is_file = f"{folder} is a file; name the folder that it lies in"
+            faults.append(is_file if folder.is_file() else f"no such folder: {folder}")
             continue
         inner = [] if named or _holds_clips(folder) else sorted(filter(_is_folder, folder.iterdir()))
         for one in inner or [folder]:
             label = name if named else one.resolve().name
             if not named and not _holds_clips(one):
-                faults.append(f"no clips in {one}")
+                faults.append(f"no audio in {one}")
             elif label in found:
                 faults.append(f"two systems are called {label!r}: {found[label]} and {one}")
             else:

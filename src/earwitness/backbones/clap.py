@@ -33,6 +33,7 @@ SOURCE = checkpoints.Source(
     "https://huggingface.co/laion/clap-htsat-unfused (or another ClapModel)",
     "a folder with config.json, preprocessor_config.json, the tokenizer's files and model.safetensors "
     "(or pytorch_model.bin)",
+    extra="clap",
 )
 
 _READ = (".json", ".txt", ".model", ".safetensors", ".bin")  # of the folder; they make its version

@@ -67,7 +67,10 @@ def manifest(
         UserError: If there is no data set, none with clips of its own, or a system has a baseline's name.
     """
     if taken := sorted(outputs.keys() & BASELINES.keys()):
-        raise UserError(f"{taken[0]!r} is the name of a baseline.", "Give the system another name.")
+        raise UserError(
+            f"{taken[0]!r} is the name of a baseline, so the clips in {outputs[taken[0]]} need another.",
+            "Name every folder: NAME=FOLDER.",
+        )
     prompts = _prompts(data)
     notes: list[str] = []
     items: list[Item] = []
