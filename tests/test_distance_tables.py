@@ -72,7 +72,7 @@ def test_a_column_without_any_number_of_a_set_is_left_out_with_one_note():
     )
     (sheet,) = distance_tables.sheets(replace(found, rows=tuple(rows)))
     assert sheet.heads == ("Set", "Clips", "Frames", "FAD ↓", "KAD ↓")
-    assert sheet.notes == (f"Without a column, as no set has a number: FD. {FEW} (a).",)
+    assert sheet.notes == (f"Without a column, as no set has a number: FD ({FEW} (a)).",)
     assert [name for name, _ in sheet.lines] == ["a", "b", FLOOR], "the whole reference has IS alone"
 
 

@@ -4,10 +4,11 @@ Conventions
 -----------
 The first table has a line for every set and a column for every metric. Where sets have parts, a table a
 metric follows, with the parts across. Sets are in the order given, the anchors (tasks.distances.ANCHORS)
-after them; one of which fewer clips could be used than of others is marked ``¶``. A number that does not exist is ``--``, with the letter of a note that says why; a column in which
-no set has a number is left out, with one note. Numbers have three significant digits, counted at the largest
-of value and bounds. Nothing is bold: which of two sets is nearer is for their intervals and the halves to
-say. Every table carries the recipe: without it a distance means nothing.
+after them; one of which fewer clips could be used than of others is marked ``¶``. A number that does not
+exist is ``--``, with the letter of a note that says why; a column in which no set has a number is left out,
+with one note. Numbers have three significant digits, counted at the largest of value and bounds. Nothing is
+bold: which of two sets is nearer is for their intervals and the halves to say. Every table carries the
+recipe: without it a distance means nothing.
 """
 
 import io
@@ -148,12 +149,7 @@ def _sheet(
     ]
     notes = [f"({letter}) {one_line(reason)}" for reason, letter in letters.items()]
     notes += [FEWER_NOTE] if marked.intersection(lines) else []
-    notes += [
-        f"Without a column, as no set has a number: {what}. {reason}."
-        for reason, what in _absent(
-            found, sets, [column for column in columns if column not in shown], by_part=not whole
-        ).items()
-    ]
+    notes += _absent(found, sets, [column for column in columns if column not in shown], by_part=not whole)
     table = zip(names, zip(*counts.values(), *cells, strict=True), strict=True)
     metrics = tuple(dict.fromkeys(name for _, name in shown))
     return Sheet(title, metrics, ("Set", *counts, *heads), tuple(table), tuple(notes))
@@ -170,14 +166,15 @@ def _absent(
     sets: Sequence[str],
     columns: Sequence[tuple[str, str]],
     by_part: bool,
-) -> dict[str, str]:
-    """The columns that no set has a number in, by the reason that the first set has none."""
+) -> list[str]:
+    """A note of the columns that no set has a number in, with the reason that the first set has none."""
     told: dict[str, list[str]] = {}
     for part, name in columns:
         reasons = [found[system, part, name].reason for system in sets if (system, part, name) in found]
         if reasons:
             told.setdefault(one_line(reasons[0]), []).append(_head(part, name, by_part).rstrip(" ↓↑"))
-    return {reason: ", ".join(names) for reason, names in told.items()}
+    absent = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in told.items())
+    return [f"Without a column, as no set has a number: {absent}."] if absent else []
 
 
 def cell(row: Distance | None, options: TableOptions = _USUAL, part: str = "") -> Cell:
