@@ -254,6 +254,16 @@ def test_pooled_interval_is_the_bootstrap_of_a_ratio_of_sums(tmp_path):
     assert scores.systems[0].whole.metrics["event_precision"].low == pytest.approx(0.94, abs=0.01)
 
 
+def test_as_many_clips_are_drawn_as_there_are(tmp_path):
+    """Of two clips, one found and one not, recall is 0, 0.5, 1 in 1, 2, 1 quarters of the draws."""
+    true = {name: EventTable((Event("dog", 1.0, 2.0),), 5.0) for name in ("a", "b")}
+    ours = {**true, "b": EventTable((), 5.0)}
+    sides = folder(tmp_path / "t", true), folder(tmp_path / "o", ours)
+    for level, bounds in ((0.4, (0.5, 0.5)), (0.6, (0.0, 1.0))):
+        metric = earwitness.score_events(*sides, level=level).systems[0].whole.metrics["event_recall"]
+        assert (metric.low, metric.high) == bounds
+
+
 def test_labels_of_another_vocabulary():
     classes = ("dog_barking", "dog_bark", "Dog", "Speech", "my_class")
     assert event_labels.class_of("Dog", classes, {}) == "Dog"

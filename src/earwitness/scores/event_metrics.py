@@ -36,11 +36,11 @@ events enters by more than EPSILON_S; what lies beyond the file's stated length 
 always given, never inferred from the last event. In a segment with n true and m estimated classes, of which h
 are the same: min(n, m) - h substitutions, max(0, n - m) deletions, max(0, m - n) insertions.
 
-Rates. F1 = 2 hits / (true + estimated). Without a true event, F1, recall and error rate are None; without an
+Rates. F1 = 2 hits / (true + estimated). Without a true event, F1, recall and error rate are NaN; without an
 estimated one, precision is: there is nothing to rate. A class that is there and never estimated has F1 0, and
 false alarms in a file without truth count like all others. The macro F1 is the mean over the classes that the
-truth has. (sed_eval: NaN, and its macro mean skips a class that is
-never estimated; an error rate of 0, or of 10^15. mir_eval: 0. pyannote: 1.)
+truth has. (sed_eval: NaN, and its macro mean skips a class that is never estimated; an error rate of 0, or of
+10^15. mir_eval: 0. pyannote: 1.)
 
 Sources: Mesaros, Heittola, Virtanen, Metrics for Polyphonic Sound Event Detection, Applied Sciences 6 (2016)
 162, sections 3.1 (segments), 3.2 (events) and 4.2 (error rate); sed_eval 0.2.1; mir_eval 0.8.2.
@@ -59,6 +59,7 @@ from earwitness.scores.event_substitutions import substituted
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+Numbers = float | Floats | Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,31 +301,42 @@ def segment_counts(
     )
 
 
-def f1(hits: float, true: float, estimated: float) -> float | None:
-    """2 hits / (true + estimated), in [0, 1]; None without a true event."""
-    return 2 * hits / (true + estimated) if true else None
+def f1(hits: Numbers, true: Numbers, estimated: Numbers) -> Floats:
+    """2 hits / (true + estimated), in [0, 1]; NaN without a true event.
+
+    This and the other rates take numbers, or arrays of one shape (sums of other files each), and return an
+    array of that shape.
+    """
+    return _ratio(2 * np.asarray(hits, float), np.add(true, estimated), true)
 
 
-def precision(hits: float, estimated: float) -> float | None:
-    """Share of what was estimated that is a hit; None if nothing was."""
-    return hits / estimated if estimated else None
+def precision(hits: Numbers, estimated: Numbers) -> Floats:
+    """Share of what was estimated that is a hit; NaN if nothing was."""
+    return _ratio(hits, estimated, estimated)
 
 
-def recall(hits: float, true: float) -> float | None:
-    """Share of what is true that was hit; None if nothing is."""
-    return hits / true if true else None
+def recall(hits: Numbers, true: Numbers) -> Floats:
+    """Share of what is true that was hit; NaN if nothing is."""
+    return _ratio(hits, true, true)
 
 
-def error_rate(errors: float, true: float) -> float | None:
-    """Errors by true event, 0 or more; None without a true event."""
-    return errors / true if true else None
+def error_rate(errors: Numbers, true: Numbers) -> Floats:
+    """Errors by true event, 0 or more; NaN without a true event."""
+    return _ratio(errors, true, true)
 
 
-def macro_f1(counts: Counts) -> float | None:
-    """Mean F1 of the classes that the truth has; None if it has none."""
-    hits, true, estimated = (each.sum(axis=0) for each in (counts.hits, counts.true, counts.estimated))
-    there = true > 0
-    return float(np.mean(2 * hits[there] / (true + estimated)[there])) if there.any() else None
+def macro_f1(hits: Numbers, true: Numbers, estimated: Numbers) -> Floats:
+    """Mean F1 of the classes that the truth has; NaN if it has none. From arrays (..., classes) to (...)."""
+    there = np.asarray(true) > 0
+    each = np.where(there, f1(hits, true, estimated), 0.0)
+    return _ratio(each.sum(axis=-1), there.sum(axis=-1), there.sum(axis=-1))
+
+
+def _ratio(part: Numbers, whole: Numbers, rated: Numbers) -> Floats:
+    """Part by whole where there is anything to rate, else NaN."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = np.where(np.asarray(rated) > 0, np.divide(part, whole), np.nan)
+    return found
 
 
 def _table(file: Ints, label: Ints, files: int, classes: int) -> Ints:

@@ -201,8 +201,8 @@ def _read(table: EventTable, named: Mapping[str, str | None], dropped: set[str])
     return [*(e for e in events if e.label not in several), *joined]
 
 
-Rate = Callable[[Floats], Floats]
-"""From sums over clips, shape (..., columns), to one number each; NaN where there is nothing to rate."""
+Rate = Callable[..., Floats]
+"""From the sums over clips of each column to the number, all of one shape; NaN where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,27 +224,23 @@ class _Number:
     n: int
 
 
-def _ratio(totals: Floats) -> Floats:
-    """First column over the second, where the third is positive."""
-    found: Floats = np.where(totals[..., 2] > 0, totals[..., 0] / totals[..., 1], np.nan)
+def _mean(total: Floats, pairs: Floats) -> Floats:
+    found: Floats = np.where(pairs > 0, total / pairs, np.nan)
     return found
 
 
-def _macro(totals: Floats) -> Floats:
-    """Mean F1 of the classes with true events; a third of the columns each: hits, true, estimated."""
-    hits, true, estimated = np.split(totals, 3, axis=-1)
-    f1 = np.where(true > 0, 2 * hits / (true + estimated), 0.0)
-    found: Floats = f1.sum(axis=-1) / (true > 0).sum(axis=-1)
-    return found
+def _macro(*totals: Floats) -> Floats:
+    """A third of the totals each: hits, true and estimated of every class."""
+    return em.macro_f1(*np.split(np.stack(totals, axis=-1), 3, axis=-1))
 
 
 def _rates(prefix: str, hits: Floats, true: Floats, estimated: Floats, errors: Floats) -> list[_Number]:
     n = len(true)
     return [
-        _Number(f"{prefix}_f1", (2 * hits, true + estimated, true), _ratio, SHARE, NO_TRUTH, n),
-        _Number(f"{prefix}_precision", (hits, estimated, estimated), _ratio, SHARE, NO_ESTIMATE, n),
-        _Number(f"{prefix}_recall", (hits, true, true), _ratio, SHARE, NO_TRUTH, n),
-        _Number(f"{prefix}_er", (errors, true, true), _ratio, None, NO_TRUTH, n),
+        _Number(f"{prefix}_f1", (hits, true, estimated), em.f1, SHARE, NO_TRUTH, n),
+        _Number(f"{prefix}_precision", (hits, estimated), em.precision, SHARE, NO_ESTIMATE, n),
+        _Number(f"{prefix}_recall", (hits, true), em.recall, SHARE, NO_TRUTH, n),
+        _Number(f"{prefix}_er", (errors, true), em.error_rate, None, NO_TRUTH, n),
     ]
 
 
@@ -276,12 +272,12 @@ def _drawn(kinds: Floats, many: NDArray[np.int64], settings: Settings) -> Floats
 def _metric(one: _Number, table: Floats, drawn: Floats | None, level: float) -> Metric:
     whole = table.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = float(one.rate(whole))
+        value = float(one.rate(*whole))
         if not np.isfinite(value):
             return Metric(None, n=one.n)
         if drawn is None:
             return Metric(value, n=one.n, lone=True)
-        without, found = one.rate(whole - table), one.rate(drawn)
+        without, found = one.rate(*(whole - table).T), one.rate(*drawn.T)
     bearing = int((table != 0).any(axis=1).sum())  # clips that the number rests on at all
     if (np.abs(without - value) <= resampling.TOLERANCE).all() or bearing < 2:
         if one.bounds is None or bearing < 2:
@@ -360,6 +356,6 @@ def _time_errors(name: str, file: NDArray[np.int64], errors: Floats, clips: int)
     sums = {what: np.bincount(file, weights=each, minlength=clips).astype(float)
             for what, each in (("bias", errors), ("mae", np.abs(errors)))}  # fmt: skip
     return [
-        _Number(f"{name}_{what}_s", (each, pairs, pairs), _ratio, None, NO_PAIRS, len(errors))
+        _Number(f"{name}_{what}_s", (each, pairs), _mean, None, NO_PAIRS, len(errors))
         for what, each in sums.items()
     ]
