@@ -70,7 +70,7 @@ def test_every_file_carries_the_recipe(result):
     found = from_json(json.loads((out / "distances.json").read_text(encoding="utf-8")))
     assert found.recipe.backbone == "yamnet"
     assert found.recipe.reference_clips == 4
-    assert found.seed == 3
+    assert found.recipe.seed == 3
     plain = printed.replace("\n", "")
     for text in (
         plain,
@@ -82,12 +82,12 @@ def test_every_file_carries_the_recipe(result):
     assert "Command: " in (out / "protocol.md").read_text()
     assert not (out / "left_out.csv").exists()
     assert "copy: 4 of 4 clips are paired with the reference by name." in " ".join(printed.split())
-    assert "(a)" in printed
+    assert "Without a column, as no set has a number: " in " ".join(printed.split())
 
 
 def test_results_join_only_if_their_recipes_agree(folders, result, tmp_path):
     out, _ = result
-    common = ("--workers", 1, "--no-cache", "--metrics", "kad,kl")
+    common = ("--workers", 1, "--no-cache", "--metrics", "kad,kl", "--seed", 3)
     assert (
         run(folders / "clean", f"again={folders / 'sets' / 'noisy'}", "-o", tmp_path / "two", *common)[0] == 0
     )
@@ -142,6 +142,107 @@ def test_every_difference_of_recipes_is_listed(folders):
     assert "reference" not in told.split("scale of its own")[0]
 
 
+@pytest.mark.parametrize(
+    ("one", "two", "told"),
+    [
+        ({}, {"paired": False}, "pairing"),
+        ({}, {"seed": 5}, "seed"),
+        ({"prompts": "a dog"}, {"prompts": "rain"}, "captions"),
+        ({"prompts": "a dog"}, {}, "captions"),
+    ],
+)
+def test_results_of_other_pairs_captions_or_seeds_do_not_mix(folders, tmp_path, one, two, told):
+    results = []
+    for number, how in enumerate((one, two)):
+        how = dict(how)
+        if "prompts" in how:
+            lines = ["prompt_id,caption", *(f"{name},{how['prompts']}" for name in NAMES)]
+            how["prompts"] = tmp_path / f"{number}.csv"
+            how["prompts"].write_text("\n".join(lines), encoding="utf-8")
+        earwitness.distance(
+            folders / "clean",
+            {f"set {number}": folders / "sets" / "noisy"},
+            out=tmp_path / f"out {number}",
+            backbone=Worded(),
+            metrics=["kad", "clap"],
+            workers=1,
+            cache=False,
+            **how,
+        )
+        results.append(tmp_path / f"out {number}")
+    with pytest.raises(UserError, match=rf"recipes:\n  - {told}: .*") as raised:
+        earwitness.api.distances.join_distances(results)
+    assert raised.value.message.count("\n") == 1, "nothing else differs"
+
+
+def test_nothing_is_written_over_a_run_or_among_clips(folders, result, tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text("{}")
+    for out in (tmp_path / "run", folders / "clean", folders / "sets" / "noisy" / "deeper"):
+        code, said = run(folders / "clean", folders / "sets", "-o", out)
+        assert (code, "name another folder to write" in said) == (2, True)
+    code, said = run("--table", result[0], "-o", result[0])
+    assert (code, "is or lies in" in said) == (2, True)
+    assert not (folders / "clean" / "distances.json").exists()
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["run.json"]
+
+
+def test_a_sample_tells_of_the_clips_that_were_drawn(folders):
+    found = earwitness.distance(
+        folders / "clean",
+        {"noisy": folders / "sets" / "noisy"},
+        backbone=Bands(),
+        metrics=["kl"],
+        limit=2,
+        workers=1,
+        cache=False,
+    ).distances
+    said = " ".join(found.notes)
+    assert "noisy: 2 of 2 clips are paired" in said
+    assert "without a counterpart" not in said
+    assert "No interval, since fewer than 10 clusters of clips: KL of noisy" in said
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"value": "1.2"},
+        {"value": float("nan")},
+        {"value": 0.001},
+        {"n": "3"},
+        {"n": 4000},
+        {"metric": "foo"},
+        {"system": "mine"},
+        {"low": None},
+    ],
+)
+def test_a_number_that_was_changed_by_hand_is_refused(result, change):
+    data = json.loads((result[0] / "distances.json").read_text())
+    (at, *_) = [at for at, row in enumerate(data["rows"]) if row["low"] is not None]
+    data["rows"][at].update(change)
+    with pytest.raises(UserError, match=r"here\.json: the numbers are not those that were measured"):
+        from_json(data, "here.json")
+
+
+def test_the_protocol_says_how_every_interval_was_made(folders, tmp_path):
+    how = {"workers": 1, "cache": False, "draws": 50, "backbone": Bands()}
+    for name in NAMES * 4:
+        at = len(list(tmp_path.glob("a/*")))
+        write(tmp_path / "a" / f"{at} {name}.wav", band(at % 8, at))
+        write(tmp_path / "b" / f"{at} {name}.wav", band(at % 8, 99 + at, gain=0.03))
+    for metric, method in (
+        ("fd", "FD from the influence"),
+        ("is", "IS from the influence"),
+        ("kad", "KAD by the delete-one-cluster jackknife"),
+        ("kl", "KL by a bootstrap"),
+    ):
+        earwitness.distance(
+            tmp_path / "a", {"b": tmp_path / "b"}, out=tmp_path / metric, metrics=[metric], **how
+        )
+        text = (tmp_path / metric / "protocol.md").read_text(encoding="utf-8")
+        assert f"Intervals are at 95 % (of {method}" in text
+
+
 def test_a_result_that_was_changed_by_hand_is_refused(result, tmp_path):
     data = json.loads((result[0] / "distances.json").read_text())
     data["recipe"]["version"] = "better"
@@ -167,7 +268,7 @@ def test_broken_clips_are_listed_and_stop_nothing(folders, tmp_path):
         "kl",
     )
     assert code == 0
-    assert "1 clips could not be used" in printed
+    assert "1 clip could not be used" in printed
     with (tmp_path / "out" / "left_out.csv").open(encoding="utf-8", newline="") as file:
         (row,) = csv.DictReader(file)
     assert row["system"] == "set"
@@ -186,7 +287,7 @@ def test_bad_input_is_refused_with_all_faults_at_once(folders, tmp_path):
         *("--metrics", "fad,kdl", "--limit", 0, "--level", 2, "-o", tmp_path / "out"),
     )
     assert code == 2
-    for part in ("gone: no such", "no clips in", "'x'", "'kdl' (did you mean", "limit", "level must lie"):
+    for part in ("gone: no such", "no audio in", "'x'", "'kdl' (did you mean", "limit", "level must lie"):
         assert part in said
     assert not (tmp_path / "out").exists()
     code, said = run(folders / "clean", folders / "sets", "--backbone", "yamnett", "-o", tmp_path / "out")
@@ -211,6 +312,9 @@ def test_python_mirrors_the_command(folders, result, tmp_path):
     assert frame.height == len(found.distances.rows)
     with pytest.raises(InputFaults, match="no such"):
         earwitness.distance(folders / "clean", {"a": tmp_path / "none"})
+    for one in (tmp_path / "none", str(tmp_path / "none")):  # not every letter of it
+        with pytest.raises(InputFaults, match=r"1 fault\n.*none"):
+            earwitness.distance(folders / "clean", one)
 
 
 def test_captions_reach_a_backbone_with_words(folders, tmp_path):

@@ -257,7 +257,108 @@ def test_of_several_references_the_nearest_in_time_counts(clean, tmp_path):
     alone = [*items("a", clean, clean), Compared("a", "two", clip, (loud,))]
     assert kl.value == row(measured(alone, None, Bands(), metrics=["kl"], **HOW), "a", "kl").value
     loud.write_bytes(b"no sound")
-    assert row(measured(sets, None, Bands(), metrics=["kl"], **HOW), "a", "kl").n == 25
+    left = measured(sets, None, Bands(), metrics=["kl"], **HOW)
+    assert row(left, "a", "kl").n == 24, "the other reference does not take its place"
+    assert [(name, Path(file).name, why.split(":")[0]) for name, file, why in left.left_out] == [
+        (REFERENCE, "loud.wav", "unreadable"),
+        ("a", "clip.wav", "not paired"),
+    ]
+    assert "loud.wav" in left.left_out[1][2]
+
+
+def test_the_nearest_reference_is_found_over_its_whole_length(tmp_path):
+    """The first halves of both are alike; only the second halves tell them apart."""
+    first, second = band(0, 1), band(5, 2)
+    clip = write(tmp_path / "clip.wav", np.concatenate([first, second]))
+    near = write(tmp_path / "near.wav", np.concatenate([first * 0.9, second]))
+    far = write(tmp_path / "far.wav", np.concatenate([first, -second]))
+    assert nearest(clip, [far, near]) == near
+
+
+def test_every_system_is_held_against_the_same_prompts_whatever_it_lacks(clean, noisy, tmp_path):
+    """Clips that fail, or are not there, take no reference with them, nor any of the kernel's width."""
+    bad = tmp_path / "bad.wav"
+    bad.write_bytes(b"")
+    full = items("full", noisy, clean)
+    fails = [replace(i, system="fails", audio=bad if at % 3 else i.audio) for at, i in enumerate(full)]
+    lacks = [replace(i, system="lacks") for at, i in enumerate(full) if not at % 3]
+    found = measured([*full, *fails, *lacks], None, Bands(), metrics=["fad", "kad"], **HOW)
+    for metric, size in (("kad", 24), ("fad", 4 * 24)):
+        assert {row(found, name, metric).reference_n for name in ("full", "fails", "lacks")} == {size}
+    assert values(found, "fails") == values(found, "lacks")
+    given = measured(items("lacks", noisy[::3], clean[::3]), clean, Bands(), metrics=["fad", "kad"], **HOW)
+    assert values(given, "lacks") == pytest.approx(values(found, "lacks"))
+
+
+def test_alternatives_change_neither_the_kernel_nor_the_size_of_the_reference(clean, noisy, tmp_path):
+    """One system takes the second answers, far from everything: the other's number knows nothing of it."""
+    others = folder(tmp_path, NAMES[:12], 5, gain=0.9)
+    both = [(path, others[at]) if at < 12 else (path,) for at, path in enumerate(clean)]
+    one = [replace(i, references=refs) for i, refs in zip(items("one", noisy, clean), both, strict=True)]
+    two = [
+        replace(i, system="two", audio=refs[-1] if len(refs) > 1 else i.audio)
+        for i, refs in zip(one, both, strict=True)
+    ]
+    found = measured([*one, *two[1:]], None, Bands(), metrics=["kad"], **HOW)
+    alone = measured(items("one", noisy, clean), None, Bands(), metrics=["kad"], **HOW)
+    assert row(found, "one", "kad").value == pytest.approx(row(alone, "one", "kad").value)
+    assert values(found, FLOOR) == pytest.approx(values(alone, FLOOR))
+    assert row(found, "two", "kad").reference_n == 24
+    assert any("different size: the reference 24 clips, one 24, two 23" in note for note in found.notes)
+
+
+def test_a_reference_set_counts_as_a_whole_where_only_some_of_it_is_paired(clean, noisy):
+    some = items("some", noisy[:12], clean[:12])
+    found = measured(some, clean, Bands(), metrics=["kad", "kl"], **HOW)
+    assert (row(found, "some", "kad").reference_n, row(found, "some", "kl").reference_n) == (24, 12)
+
+
+def test_a_sound_that_is_there_twice_is_no_second_clip(clean, noisy, tmp_path):
+    """Four sounds twice are eight clips, and no more than four embeddings or clusters."""
+
+    def doubled(paths: list[Path], name: str) -> list[Path]:
+        return [
+            write(tmp_path / name / f"{path.stem} {copy}.wav", audio.read(path).samples[0])
+            for path in paths
+            for copy in "ab"
+        ]
+
+    count = WIDTH // 2 + 1
+    made, truth = doubled(noisy[:count], "made"), doubled(clean[:count], "truth")
+    found = measured(items("twice", made, truth), truth, Bands(), metrics=["fd", "kl"], **HOW)
+    assert f"there are {count} here and {count} in the reference" in row(found, "twice", "fd").reason
+    assert row(found, "twice", "kl").n == 2 * count
+    assert row(found, "twice", "kl").no_interval == "fewer than 10 clusters of clips"
+    wide = doubled(noisy[:12], "wide"), doubled(clean[:12], "wide truth")
+    twice = measured(items("x", *wide), wide[1], Bands(), metrics=["fd", "kl"], **HOW)
+    once = measured(items("x", noisy[:12], clean[:12]), clean[:12], Bands(), metrics=["fd", "kl"], **HOW)
+    for metric in ("kl", "fd"):
+        a, b = row(twice, "x", metric), row(once, "x", metric)
+        assert a.high - a.low == pytest.approx(b.high - b.low, rel=0.1), "no surer for being told twice"
+
+
+def test_few_clips_give_means_without_intervals_and_the_reason(clean, noisy):
+    for count, sure in ((9, False), (10, True)):
+        found = measured(
+            items("few", noisy[:count], clean[:count]), clean, Bands(), metrics=["kl", "is"], **HOW
+        )
+        for metric in ("kl", "is"):
+            one = row(found, "few", metric)
+            assert one.value is not None
+            assert (one.low is not None) == (one.no_interval == "") == sure
+        assert any("No interval" in note and "KL of few" in note for note in found.notes) != sure
+    same = measured(items("same", clean, clean), clean, Bands(), metrics=["kl"], **HOW)
+    assert row(same, "same", "kl").no_interval == "all clips have the same value"
+    assert any(note.startswith("IS is too low for few clips") for note in found.notes)
+
+
+def test_kad_is_said_to_stand_in_only_where_it_does(clean, noisy, tmp_path):
+    bad = tmp_path / "bad.wav"
+    bad.write_bytes(b"")
+    sets = [*items("fine", noisy), *items("single", noisy[:1]), Compared("broken", "1", bad)]
+    found = measured(sets, clean, Bands(), metrics=["fd"], **HOW)
+    said = [note for note in found.notes if "Fréchet" in note]
+    assert said == ["Too few embeddings for a Fréchet distance of single, and there is no KAD either."]
 
 
 def test_a_sample_is_the_same_in_every_set_and_is_in_the_recipe(clean, noisy):

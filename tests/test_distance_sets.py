@@ -1,5 +1,6 @@
 """Folders to sets: which clips are pairs, whose captions count, and what is wrong told at once."""
 
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,27 @@ def test_clips_of_one_stem_are_not_confused(tmp_path):
     assert pairs(read_sets(truth, {"single": single})) == {"a.ogg": None}
 
 
+def test_names_of_several_clips_are_told_where_they_stop_pairs(tmp_path):
+    truth = touch(tmp_path / "truth", "a.wav", "v1.0.wav", "c.wav", "c.ogg")
+    mix = touch(tmp_path / "mix", "a.flac", "a.mp3", "v1.0.wav", "c.wav", "d.wav", "d.mp3")
+    found = read_sets(truth, {"mix": mix})
+    said = " ".join(found.notes)
+    several = "several clips of one name but for the ending, which are not paired (1)"
+    assert f"mix: mix has {several}: a" in said
+    assert f"mix: the reference has {several}: c" in said
+    assert {name for name, partner in pairs(found).items() if partner} == {"v1.0.wav"}
+    double = touch(tmp_path / "double", "a.flac", "a.mp3")
+    with pytest.raises(InputFaults, match="double has several clips of one name but for the ending"):
+        read_sets(truth, {"double": double}, paired=True)
+    assert "several" not in " ".join(read_sets(truth, {"double": double}, paired=False).notes)
+
+
+def test_the_reference_among_the_sets_is_told(tmp_path):
+    truth = touch(tmp_path / "truth", "a.wav")
+    found = read_sets(truth, {"truth": truth / ".." / "truth"})
+    assert "truth: it is the folder of the reference itself." in found.notes
+
+
 def test_captions_come_from_prompts_then_the_folder_then_the_counterpart(tmp_path):
     truth = touch(tmp_path / "truth", "a.wav", "b.wav", "c.wav")
     (truth / "metadata.csv").write_text(
@@ -106,3 +128,12 @@ def test_prompts_of_other_clips_are_refused(tmp_path):
     prompts.write_text('{"prompt_id": 7, "caption": "a dog"}\n', encoding="utf-8")
     with pytest.raises(InputFaults, match="no prompt_id is the name of a clip"):
         read_sets(truth, {"ours": ours}, prompts=prompts)
+
+
+def test_accents_stored_in_two_ways_are_one_name(tmp_path):
+    composed, apart = (unicodedata.normalize(form, "é.wav") for form in ("NFC", "NFD"))
+    truth, ours = touch(tmp_path / "truth", composed), touch(tmp_path / "ours", apart)
+    assert pairs(read_sets(truth, {"ours": ours})) == {apart: composed}
+    both = touch(tmp_path / "both", composed, apart)
+    with pytest.raises(InputFaults, match="two clips are called 'é"):
+        read_sets(truth, {"both": both})

@@ -1,5 +1,7 @@
 """Many files through a backbone: order, what cannot be heard, and a cache that never lies."""
 
+import hashlib
+import io
 import logging
 import pickle
 from collections.abc import Callable, Sequence
@@ -11,7 +13,7 @@ import soundfile
 from numpy.typing import NDArray
 
 from earwitness.audio import write_wav
-from earwitness.backbones import open_backbone
+from earwitness.backbones import embedding, open_backbone
 from earwitness.backbones.base import Backbone
 from earwitness.backbones.embedding import Embedded, cache_for, embedded
 from earwitness.errors import UnusableAudio, UserError
@@ -164,6 +166,54 @@ def test_a_damaged_file_is_made_anew_and_said_so(
         assert same(one(path, yamnet), fresh)
     assert "damaged" in caplog.text
     assert file.read_bytes() == whole
+
+
+Arrays = dict[str, NDArray[np.float32]]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda a: {**a, "frames": a["frames"][:, :9], "clip": a["clip"][:9]},
+        lambda a: {**a, "clip": a["clip"][np.newaxis]},
+        lambda a: {**a, "frames": a["frames"] * np.nan},
+        lambda a: {**a, "frames": a["frames"][0]},
+        lambda a: {**a, "frames": a["frames"].astype(np.float64)},
+        lambda a: {name: array for name, array in a.items() if name != "logits"},
+        lambda a: {**a, "logits": a["logits"][:5]},
+    ],
+)
+def test_numbers_that_are_not_this_backbone_s_are_made_anew(
+    tmp_path: Path, yamnet: Backbone, change: Callable[[Arrays], Arrays]
+) -> None:
+    path = wav(tmp_path / "clip.wav", noise(0))
+    fresh = one(path, yamnet)
+    [file] = kept(yamnet)
+    whole = file.read_bytes()
+    with np.load(file) as arrays:
+        made = io.BytesIO()
+        np.savez(made, **change(dict(arrays)))
+    file.write_bytes(made.getvalue() + hashlib.sha256(made.getvalue()).digest())
+    assert same(one(path, yamnet), fresh)
+    assert file.read_bytes() == whole
+
+
+def test_no_byte_of_a_kept_file_can_be_changed_unnoticed(
+    tmp_path: Path, yamnet: Backbone, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nor does any stop the work: zip headers, names of members, numpy's headers, numbers."""
+    path = wav(tmp_path / "clip.wav", noise(0, 0.5))
+    fresh = one(path, yamnet).embedding
+    [file] = kept(yamnet)
+    whole = file.read_bytes()
+    places = {*range(400), *range(len(whole) - 500, len(whole)), *range(400, len(whole), 200)}
+    for at in sorted(places):
+        file.write_bytes(whole[:at] + bytes([whole[at] ^ 0x5A]) + whole[at + 1 :])
+        found = embedding._load(file, yamnet)
+        assert found is None or pickle.dumps(found) == pickle.dumps(fresh), at
+    with file.open("wb") as out:
+        np.save(out, np.zeros(3))
+    assert embedding._load(file, yamnet) is None
 
 
 def test_two_backbones_never_share_what_is_kept(

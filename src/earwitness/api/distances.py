@@ -42,7 +42,7 @@ class Measured:
 
 def distance(
     reference: str | Path,
-    sets: Mapping[str, str | Path] | Sequence[str | Path],
+    sets: Mapping[str, str | Path] | Sequence[str | Path] | Path,
     *,
     out: str | Path | None = None,
     prompts: str | Path | None = None,
@@ -64,7 +64,7 @@ def distance(
 
     Args:
         reference: Its folder, see tasks.distance_sets.
-        sets: Folder by name; or folders, see api.bench.systems_of.
+        sets: Folder by name; or one folder or several, see api.bench.systems_of.
         out: Where to write numbers, tables and protocol; nothing is written without.
         prompts: Captions by prompt_id, for the CLAP score.
         paired: Whether equal names make pairs; None pairs what can be paired.
@@ -76,13 +76,22 @@ def distance(
     Raises:
         UserError: Before any work, naming every fault of the input; or if no clip can be used.
     """
-    faults = _faults(metrics, limit, level, workers)
+    faults = _faults(metrics, level, seed, limit=limit, workers=workers, draws=draws)
     folders: Mapping[str, Path] = {}
     try:
         folders = _folders(sets)
     except InputFaults as fault:
         faults += fault.faults
-    found = read_sets(Path(reference), folders, prompts=_path(prompts), paired=paired, faults=faults)
+    faults += _of_out(_path(out), [Path(reference), *folders.values()])
+    found = read_sets(
+        Path(reference),
+        folders,
+        prompts=_path(prompts),
+        paired=paired,
+        limit=limit,
+        seed=seed,
+        faults=faults,
+    )
     model = backbone
     if isinstance(model, str):
         model = open_backbone(model, weights=_path(weights))
@@ -111,7 +120,7 @@ def join_distances(
     """Finished comparisons in one table.
 
     Args:
-        results: Folders that :func:`distance` wrote.
+        results: Folders that :func:`distance` wrote, or of runs that have distances.
 
     Raises:
         UserError: If a folder holds no result, recipes differ (naming all in which they do), or a set stands
@@ -119,6 +128,8 @@ def join_distances(
     """
     if not results:
         raise UserError("no result is named.", "Name the folders that earwitness distance wrote.")
+    if faults := _of_out(_path(out), [Path(each) for each in results]):
+        raise InputFaults("the folder to write", faults)
     return _written(joined(*(distance_files.read(Path(each)) for each in results)), out, command)
 
 
@@ -129,18 +140,32 @@ def _written(distances: Distances, out: str | Path | None, command: str) -> Meas
     return Measured(distances, folder)
 
 
-def _folders(sets: Mapping[str, str | Path] | Sequence[str | Path]) -> dict[str, Path]:
+def _folders(sets: Mapping[str, str | Path] | Sequence[str | Path] | Path) -> dict[str, Path]:
     if isinstance(sets, Mapping):
         return {name: Path(folder) for name, folder in sets.items()}
+    if isinstance(sets, (str, Path)):  # a string is a sequence, too
+        sets = [sets]
     return systems_of([str(each) for each in sets])
+
+
+def _of_out(out: Path | None, inputs: Sequence[Path]) -> list[str]:
+    """Why nothing may be written there: a run's report or somebody's clips would be written over."""
+    if out is None:
+        return []
+    if (out / "run.json").exists():
+        return [
+            f"{out} holds a run, whose files of the same names would be lost; name another folder to write"
+        ]
+    within = [each for each in inputs if each.is_dir() and out.resolve().is_relative_to(each.resolve())]
+    return [f"{out} is or lies in {each}, which is read; name another folder to write" for each in within]
 
 
 def _path(given: str | Path | None) -> Path | None:
     return None if given is None else Path(given)
 
 
-def _faults(metrics: Sequence[str], limit: int | None, level: float, workers: int | None) -> list[str]:
-    """What is wrong with the settings."""
+def _faults(metrics: Sequence[str], level: float, seed: int, **counts: int | None) -> list[str]:
+    """What is wrong with the settings; those of ``counts`` must be 1 or more."""
     faults = []
     try:
         check_metrics(metrics)
@@ -150,7 +175,9 @@ def _faults(metrics: Sequence[str], limit: int | None, level: float, workers: in
         faults.append(f"the confidence level must lie between 0 and 1, not {level:g}")
     faults += [
         f"{name} must be at least 1, not {value}"
-        for name, value in (("limit", limit), ("workers", workers))
+        for name, value in counts.items()
         if value is not None and value < 1
     ]
+    if seed < 0:
+        faults.append(f"the seed must be at least 0, not {seed}")
     return faults

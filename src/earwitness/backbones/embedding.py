@@ -5,16 +5,18 @@ Conventions
 A clip is the mean of its channels at the backbone's rate. What nobody can hear (unreadable, empty, too short,
 NaN samples) comes back as the :class:`~earwitness.errors.UnusableAudio` it raised: nothing takes its place.
 
-The cache is ``embeddings/<backbone>/<two letters>/<sound>.npz`` in the cache folder. ``<backbone>`` is a hash
-of its name, version and settings, ``<sound>`` the hash of the decoded samples, so a file that changed, or
-another backbone, finds nothing that is not its own. What is found there is what was computed, bit by bit.
+The cache is ``embeddings/<backbone>/<two letters>/<sound>.npz`` in the cache folder. ``<backbone>`` is a
+hash of its name, version and settings, ``<sound>`` the hash of the decoded samples, so a file that changed,
+or another backbone, finds nothing that is not its own. What is found there is what was computed, bit by
+bit: a file ends with a hash of itself, and one that is damaged in any way, or is not of this backbone, is
+made anew.
 """
 
 import hashlib
+import io
 import json
 import logging
 import os
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +33,7 @@ from earwitness.workers import parts
 
 log = logging.getLogger(__name__)
 
+_DIGEST = hashlib.sha256().digest_size
 _PAYS = 64  # files for which another process is worth its start
 
 
@@ -123,7 +126,7 @@ class _Work:
         try:
             clip = audio.read(path)
             kept = self.cache / clip.pcm_hash[:2] / f"{clip.pcm_hash}.npz" if self.cache else None
-            found = _load(kept) if kept else None
+            found = _load(kept, self.backbone) if kept else None
             if found is None:
                 found = self.backbone.embed(audio.mono(clip, self.backbone.rate_hz))
                 if kept:
@@ -134,26 +137,55 @@ class _Work:
         return Embedded(found, clip.pcm_hash, clip.duration_s, silent, clip.rate_hz)
 
 
-def _load(path: Path) -> Embedding | None:
-    """What is kept there; None if there is nothing, or nothing whole (zip checks what it holds)."""
+def _load(path: Path, backbone: Backbone) -> Embedding | None:
+    """What is kept there; None if there is nothing, or nothing whole of this backbone."""
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            return Embedding(arrays["frames"], arrays["clip"], arrays.get("logits"))
+        data = path.read_bytes()
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as fault:
-        log.warning("%s is damaged and is made anew: %s", path, fault)
+    except OSError as fault:
+        log.warning("%s cannot be read and is made anew: %s", path, fault)
         return None
+    archive, digest = data[:-_DIGEST], data[-_DIGEST:]
+    if hashlib.sha256(archive).digest() != digest:  # so that numpy never reads what is damaged
+        log.warning("%s is damaged and is made anew", path)
+        return None
+    with np.load(io.BytesIO(archive), allow_pickle=False) as arrays:
+        found = Embedding(arrays["frames"], arrays["clip"], arrays.get("logits"))
+    if wrong := _fault(found, backbone):
+        log.warning("%s is damaged and is made anew: %s", path, wrong)
+        return None
+    return found
+
+
+def _fault(embedding: Embedding, backbone: Backbone) -> str:
+    """Why a backbone cannot have made this; empty if it can."""
+    if (embedding.logits is None) != (not backbone.classes):
+        return "logits are missing, or too many"
+    for name, array, shape in (
+        ("frames", embedding.frames, (len(embedding.frames), backbone.width)),
+        ("clip", embedding.clip, (embedding.clip.size,)),
+        ("logits", embedding.logits, (len(backbone.classes),)),
+    ):
+        if array is None:
+            continue
+        if array.dtype != np.float32 or array.shape != shape or not array.size:
+            return f"{name} are {array.dtype} of shape {array.shape}, not float32 of {shape}"
+        if not np.isfinite(array).all():
+            return f"{name} are not finite"
+    return ""
 
 
 def _keep(path: Path, embedding: Embedding) -> None:
     arrays: dict[str, Any] = {"frames": embedding.frames, "clip": embedding.clip}
     if embedding.logits is not None:
         arrays["logits"] = embedding.logits
+    archive = io.BytesIO()
+    np.savez(archive, **arrays)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with whole(path, token_hex(8)) as part, part.open("wb") as file:
-            np.savez(file, **arrays)
+        with whole(path, token_hex(8)) as part:
+            part.write_bytes(archive.getvalue() + hashlib.sha256(archive.getvalue()).digest())
     except OSError as fault:
         raise UserError(
             f"The cache folder {weights.cache_folder()} cannot be written: {fault}.",

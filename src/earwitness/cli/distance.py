@@ -101,5 +101,7 @@ def _print(distances: "Distances", out: Path) -> None:
     for note in distances.notes:
         console.print(f"- {one_line(note)}", markup=False, highlight=False)
     if distances.left_out:
-        typer.echo(f"{len(distances.left_out):,} clips could not be used: {out / 'left_out.csv'}")
+        count = len(distances.left_out)
+        clips = "1 clip" if count == 1 else f"{count:,} clips"
+        typer.echo(f"{clips} could not be used, or paired: {out / 'left_out.csv'}")
     typer.echo(f"{out}: distances.json, .csv, .md and .tex, and protocol.md, the paragraph for the paper.")

@@ -11,6 +11,8 @@ from earwitness.report.tables import markdown_text
 from earwitness.tasks.distances import ALL, ANCHORS, FLOOR, Distances, from_json, to_json
 
 NUMBERS, LEFT_OUT = "distances.json", "left_out.csv"
+SUMMARY = "summary.json"
+"""Of a run: holds its distances too."""
 
 
 def write(
@@ -36,20 +38,26 @@ def write(
 
 
 def read(folder: Path) -> Distances:
-    """What :func:`write` wrote.
+    """What :func:`write` wrote, or what a run holds.
 
     Raises:
         UserError: If the folder holds no result.
     """
-    file = folder / NUMBERS
+    of_run = not (folder / NUMBERS).exists() and (folder / SUMMARY).exists()
+    file = folder / (SUMMARY if of_run else NUMBERS)
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
     except OSError as fault:
         raise UserError(
-            f"{file} cannot be read: {fault.strerror}.", "Name folders that earwitness distance wrote."
+            f"{file} cannot be read: {fault.strerror}.",
+            "Name folders that earwitness distance wrote, or runs with distances.",
         ) from fault
     except ValueError as fault:
         raise UserError(f"{file} is no JSON: {fault}.", "Measure the distances anew.") from fault
+    if of_run and isinstance(data, dict):
+        data = data.get("distances")
+        if data is None:
+            raise UserError(f"{folder} is a run without distances.", "Score it again with --distances.")
     if not isinstance(data, dict):
         raise UserError(f"{file} holds no distances.", "Measure them anew.")
     return from_json(data, str(file))
@@ -81,10 +89,12 @@ _HOW = {
     "clap": "CLAP is the mean cosine between the embeddings of a clip and its caption.",
 }
 _SURE = {
-    "fad": "of FAD and FD from the influence of every clip on the distance, summed by cluster",
-    "kad": "of KAD by the delete-one-cluster jackknife",
-    "kl": "of KL and CLAP by a seeded bootstrap over clusters",
+    ("fad", "fd"): "from the influence of every clip on the distance, summed by cluster",
+    ("kad",): "by the delete-one-cluster jackknife",
+    ("kl", "clap"): "by a bootstrap over clusters",
+    ("is",): "from the influence of every clip on its logarithm, summed by cluster",
 }
+"""How intervals are made, by metric."""
 
 
 def _sentences(distances: Distances) -> list[str]:
@@ -99,15 +109,20 @@ def _sentences(distances: Distances) -> list[str]:
         *(_HOW[name] for name in there),
     ]
     if any(row.low is not None for row in rows):
-        how = "; ".join(text for name, text in _SURE.items() if name in there)
-        said.append(f"Intervals are at {100 * distances.level:g} % ({how}; seed {distances.seed}).")
-        said.append("A clip and its reference are one cluster.")
+        sure = {row.metric for row in rows if row.low is not None}
+        how = []
+        for names, text in _SURE.items():
+            if titles := [distance_tables.SPECS[name].title for name in names if name in sure]:
+                how.append(f"of {' and '.join(titles)} {text}")
+        told = "; ".join([*how, f"seed {distances.recipe.seed}"])
+        said.append(f"Intervals are at {100 * distances.level:g} % ({told}).")
+        said.append("A clip and its reference are one cluster, and so are clips of one sound.")
     for row in rows:
         if row.system == FLOOR and row.part == ALL and row.value is not None:
             spec = distance_tables.SPECS[row.metric]
             said.append(f"{spec.title} between two halves of the reference: {row.value:.{spec.decimals}f}.")
     said += [
-        f"Of {one.system} {one.clips - one.used} of {one.clips:,} clips could not be used."
+        f"Of {one.system} {one.clips - one.used:,} of {one.clips:,} clips could not be used."
         for one in distances.coverage
         if one.used < one.clips
     ]

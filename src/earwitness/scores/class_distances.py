@@ -77,7 +77,8 @@ def inception_score(
 
     The distribution of all clips is itself an estimate, so that the score of few clips is too low and rises
     with their number: compare sets of one size. The interval is that of the score's first-order change by
-    every clip, on the logarithmic scale.
+    every clip, on the logarithmic scale; it is one of scores of that many clips, and in simulations of 100
+    classes with 2 to 20 clips it never held the score of many.
 
     Args:
         p: (n, c) probabilities, one row a clip.

@@ -149,15 +149,16 @@ def enough(n: int, d: int, reference_n: int) -> str:
     mostly tells how many frames there are.
 
     Args:
-        n, reference_n: Embeddings in the set and in the reference.
+        n, reference_n: Embeddings of different sounds in the set and in the reference: a sound that is there
+            twice adds no direction.
         d: Their width.
     """
     few = [f"{count:,} {of}" for count, of in ((n, "here"), (reference_n, "in the reference")) if count <= d]
     if not few:
         return ""
     return (
-        f"a Fréchet distance in {d:,} dimensions needs more than {d:,} embeddings in either set; "
-        f"there are {' and '.join(few)}. See the kernel distance (KAD), which needs no covariance"
+        f"a Fréchet distance in {d:,} dimensions needs more than {d:,} embeddings of different sounds in "
+        f"both sets; there are {' and '.join(few)}. See the kernel distance (KAD), which needs no covariance"
     )
 
 

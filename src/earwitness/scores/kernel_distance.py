@@ -29,6 +29,7 @@ Indices = NDArray[np.intp]
 SCALE = 100.0
 MEDIAN_OF = 5_000  # clips: the median of their 12.5 million distances takes 100 MB
 BLOCK = 2**22  # kernel values in memory at a time: 32 MB
+NO_BANDWIDTH = "at least half the pairs of clips of the reference have one embedding: there is no bandwidth"
 ROUNDING = 1e-13  # smaller mean kernels, and distances for the length of their rows, are rounded zeros
 
 
@@ -64,7 +65,7 @@ def kernel_distance(
             pair at most: where a sound occurs more than once in a set, its occurrences are paired in turn.
         x_clusters, y_clusters: The cluster of every clip, both or neither; a name in both is one cluster. By
             default every clip is its own, but for those of ``same``, which are one.
-        bandwidth: s; by default :func:`median_distance` of ``y``.
+        bandwidth: s, above 0; by default :func:`median_distance` of ``y``.
         level: Confidence level of the interval, in (0, 1).
 
     Returns:
@@ -81,10 +82,10 @@ def kernel_distance(
     pairs = _pairs(same, len(a), len(b))
     codes = _clusters(len(a), len(b), pairs, x_clusters, y_clusters)
     if min(len(a), len(b)) < 2:
-        return f"a kernel distance takes at least 2 clips in either set; there are {len(a)} and {len(b)}"
+        return f"a kernel distance takes at least 2 clips in both sets; there are {len(a)} and {len(b)}"
     width = median_distance(b) if bandwidth is None else bandwidth
     if bandwidth is None and width == 0:
-        return "at least half the pairs of clips of the reference have one embedding: there is no bandwidth"
+        return NO_BANDWIDTH
     if not 0 < width < np.inf:
         raise ValueError(f"bandwidth must be a positive number, not {width!r}")
     centre = b.mean(axis=0)  # distances stay as they are, and are rounded less

@@ -2,14 +2,18 @@
 
 Conventions
 -----------
-The reference side of a set is the reference set where there is one, and else the references of the clips that
-are used; that of a part is the references of its clips where they have any. Clips of one cluster stand or
-fall together, in both sets: a clip and its reference are one cluster, and so are equal sounds in both sets
-that have no names in common. Frames are read from a file when they are needed, so that memory holds one
-embedding a clip and a few covariances, whatever the number of frames.
+The reference side of a set is the reference set where there is one. Else, and in a part whose clips have
+references, it is a reference for every prompt (clip_id) that any set has: the one that counts for the set's
+own clip, or the first where the set has no clip that could be used. So no set chooses its prompts. The
+kernel of KAD is then as wide as the first references are apart, for all sets. Of several references the
+nearest counts; if one of them cannot be used none does, as the nearest is not known. Clips of one cluster
+stand or fall together, in both sets: a clip and its reference are one cluster, and clusters that hold one
+sound are one. Frames are read from a file when they are needed, so that memory holds one embedding a clip
+and a few covariances, whatever the number of frames.
 """
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +26,7 @@ from earwitness.backbones.base import Backbone
 from earwitness.errors import UserError
 from earwitness.manifest.table import near
 from earwitness.tasks.distance_notes import notes
-from earwitness.tasks.distance_numbers import Numbers, Side, alone
+from earwitness.tasks.distance_numbers import Numbers, Side, alone, bandwidth, linked
 from earwitness.tasks.distance_sounds import Frames, Sound, heard, nearest
 from earwitness.tasks.distances import (
     ALL,
@@ -96,7 +100,8 @@ def measured(
                 f"fault, the first {path}: {why}."
             )
         numbers = Numbers(backbone, frames, level, draws, seed)
-        rows = tuple(_Comparison(numbers, tuple(metrics), sounds, clips, items, given, seed).rows())
+        comparison = _Comparison(numbers, tuple(metrics), sounds, clips, items, given, seed)
+        rows = tuple(comparison.rows())
     hashes = sorted(sound.pcm_hash for sound in known)
     recipe = Recipe(
         backbone.name,
@@ -104,6 +109,9 @@ def measured(
         dict(backbone.settings),
         hashlib.sha256("\n".join(hashes).encode()).hexdigest(),
         len(known),
+        pairing=_pairing(items, given),
+        captions=_captions(items) if numbers.worded and "clap" in metrics else "",
+        seed=seed,
     )
     if limit is not None:
         recipe = replace(recipe, policy=f"a sample of {limit} clips by name, seed {seed}, each whole")
@@ -116,9 +124,32 @@ def measured(
         coverage.append(_coverage(system, counts[system], [clip.sound for clip in own], paired))
     sought = dict.fromkeys([*((REFERENCE, p) for p in truths), *((i.system, i.audio) for i in items)])
     left_out = [(name, str(path), unusable[path]) for name, path in sought if path in unusable]
+    left_out += [
+        (
+            clip.item.system,
+            str(clip.item.audio),
+            f"not paired: {gone.name} cannot be used, so which of its references is nearer is not known",
+        )
+        for clip in clips
+        if len(clip.item.references) > 1
+        for gone in [path for path in clip.item.references if path in unusable][:1]
+    ]
     sets = {system: [clip.sound for clip in own] for system, own in used.items()}
-    told = tuple(notes(coverage, known, sets, backbone.rate_hz, rows))
-    return Distances(recipe, rows, tuple(coverage), tuple(left_out), level, seed, told)
+    told = tuple(notes(coverage, comparison.reference_clips, known, sets, backbone.rate_hz, rows))
+    return Distances(recipe, rows, tuple(coverage), tuple(left_out), level, told)
+
+
+def _pairing(items: Sequence[Compared], given: Sequence[Path] | None) -> str:
+    """How clips are held against single references, in words."""
+    if not any(item.references for item in items):
+        return "none"
+    return "own references, of several the nearest" if given is None else "counterparts of the same name"
+
+
+def _captions(items: Sequence[Compared]) -> str:
+    """A hash over the captions and whose they are; empty if there are none."""
+    told = sorted({(item.clip_id, item.caption) for item in items if item.caption.strip()})
+    return hashlib.sha256(json.dumps(told, ensure_ascii=False).encode()).hexdigest() if told else ""
 
 
 def check_metrics(metrics: Sequence[str]) -> None:
@@ -129,7 +160,7 @@ def check_metrics(metrics: Sequence[str]) -> None:
     """
     unknown = [name for name in metrics if name not in METRICS]
     if unknown or not metrics:
-        what = f"{unknown[0]!r}{near(unknown[0], METRICS)}" if unknown else "''"
+        what = f"{unknown[0]!r}{near(unknown[0].casefold(), METRICS)}" if unknown else "''"
         raise UserError(f"there is no metric {what}.", f"Known: {', '.join(METRICS)}.")
 
 
@@ -182,8 +213,8 @@ class _Clip:
 
 
 def _clip(item: Compared, sounds: Mapping[Path, Sound]) -> _Clip:
-    usable = [path for path in item.references if path in sounds]
-    return _Clip(item, sounds[item.audio], nearest(item.audio, usable))
+    usable = all(path in sounds for path in item.references)
+    return _Clip(item, sounds[item.audio], nearest(item.audio, item.references) if usable else None)
 
 
 def _coverage(name: str, clips: int, sounds: Sequence[Sound], paired: int) -> Coverage:
@@ -218,6 +249,32 @@ class _Comparison:
         self._sounds, self._clips, self._given = sounds, clips, given
         self._parts = [*dict.fromkeys(item.part for item in items if item.part), ALL]
         self._systems = list(dict.fromkeys(item.system for item in items))
+        self._prompts = {part: self._prompts_of(part, items) for part in self._parts}
+        self._widths = {
+            part: bandwidth([sounds[item.references[0]] for item in prompts.values()])
+            for part, prompts in self._prompts.items()
+        }
+
+    @property
+    def reference_clips(self) -> int:
+        """How many references stand beside the whole of a set."""
+        return len(self._reference(ALL, ()).sounds)
+
+    def _prompts_of(self, part: str, items: Sequence[Compared]) -> dict[str, Compared]:
+        """By clip_id one of the items of a part whose references can all be used, of whatever system."""
+        found: dict[str, Compared] = {}
+        for item in items:
+            if (
+                part in (ALL, item.part)
+                and item.references
+                and all(p in self._sounds for p in item.references)
+            ):
+                found.setdefault(item.clip_id, item)
+        return found
+
+    def _is_given(self, part: str) -> bool:
+        """Whether the reference side of a part is the reference set."""
+        return self._given is not None and (part == ALL or not self._prompts[part])
 
     def rows(self) -> Iterator[Distance]:
         """Of every system by part, then of the anchors."""
@@ -232,15 +289,21 @@ class _Comparison:
         return clips if part == ALL else [clip for clip in clips if clip.item.part == part]
 
     def _reference(self, part: str, clips: Sequence[_Clip]) -> Side:
-        own = {clip.reference: clip.cluster for clip in reversed(clips) if clip.reference}
-        paths = list(own)
-        if self._given is not None and (part == ALL or not own):
-            paths = [path for path in self._given if path in self._sounds]
-        sounds = tuple(self._sounds[path] for path in paths)
+        own = {clip.item.clip_id: clip for clip in clips if clip.reference}
+        paired = {clip.reference: clip.cluster for clip in reversed(clips) if clip.reference}
+        clusters: dict[Path, str] = {}
+        if self._is_given(part):
+            for path in self._given or ():
+                if path in self._sounds:
+                    clusters[path] = paired.get(path, self._sounds[path].pcm_hash)
+        else:
+            for name, item in self._prompts[part].items():
+                path = (own[name].reference if name in own else None) or item.references[0]
+                clusters.setdefault(path, paired.get(path) or item.cluster or f"clip {name}")
         return Side(
-            sounds,
-            tuple(own.get(path, self._sounds[path].pcm_hash) for path in paths),
-            tuple(str(path) if path in own else "" for path in paths),
+            tuple(self._sounds[path] for path in clusters),
+            tuple(clusters.values()),
+            tuple(str(path) if path in paired else "" for path in clusters),
         )
 
     def _of_set(self, system: str, part: str, clips: Sequence[_Clip]) -> Iterator[Distance]:
@@ -250,20 +313,27 @@ class _Comparison:
             why = f"{NO_CLIP} of {'the reference' if clips else 'this set'}"
             yield from (replace(row, metric=metric, reason=why) for metric in self._metrics)
             return
-        yield from self._between(row, _side(clips), reference)
-        paired = [clip for clip in clips if clip.reference]
-        counterparts = [self._sounds[clip.reference] for clip in paired if clip.reference]
-        told = [clip for clip in clips if clip.item.caption.strip()]
+        side, reference = linked(_side(clips), reference)
+        yield from self._between(row, side, reference, None if self._is_given(part) else self._widths[part])
+        paired = [place for place, clip in enumerate(clips) if clip.reference]
+        counterparts = [self._sounds[clip.reference] for clip in clips if clip.reference]
+        told = [place for place, clip in enumerate(clips) if clip.item.caption.strip()]
         if "kl" in self._metrics:
-            yield self._numbers.kl(replace(row, metric="kl"), _side(paired), counterparts)
+            yield self._numbers.kl(replace(row, metric="kl"), side.of(paired), counterparts)
         if "is" in self._metrics:
-            yield self._numbers.inception(replace(row, metric="is"), _side(clips))
+            yield self._numbers.inception(replace(row, metric="is"), side)
         if "clap" in self._metrics:
-            captions = [clip.item.caption for clip in told]
-            yield self._numbers.clap(replace(row, metric="clap"), _side(told), captions)
+            captions = [clips[place].item.caption for place in told]
+            yield self._numbers.clap(replace(row, metric="clap"), side.of(told), captions)
 
-    def _between(self, row: Distance, side: Side, reference: Side) -> Iterator[Distance]:
-        """What says how far two sets are apart."""
+    def _between(
+        self, row: Distance, side: Side, reference: Side, width: float | None = None
+    ) -> Iterator[Distance]:
+        """What says how far two sets are apart.
+
+        Args:
+            width: Of the kernel; None for that of the reference.
+        """
         found = []
         if "fad" in self._metrics:
             found.append(self._numbers.fad(replace(row, metric="fad"), side, reference))
@@ -271,11 +341,11 @@ class _Comparison:
             found.append(self._numbers.fd(replace(row, metric="fd"), side, reference))
         yield from found
         if "kad" in self._metrics or any(each.value is None for each in found):
-            yield self._numbers.kad(replace(row, metric="kad"), side, reference)
+            yield self._numbers.kad(replace(row, metric="kad"), side, reference, width)
 
     def _of_anchors(self, part: str, clips: Sequence[_Clip]) -> Iterator[Distance]:
         """Of the reference's different sounds, in an order drawn by seed."""
-        whole = self._reference(part, clips)
+        (whole,) = linked(self._reference(part, ()))
         by_hash = {sound.pcm_hash: sound for sound in whole.sounds}
         order = np.random.default_rng(self._seed).permutation(len(by_hash))
         sounds = [by_hash[sorted(by_hash)[index]] for index in order]
@@ -291,7 +361,7 @@ class _Comparison:
             yield self._numbers.kl(Distance(EXCHANGED, part, "kl", None), alone(sounds), _moved(sounds))
         if "clap" in self._metrics and self._numbers.worded:
             captions = {
-                self._sounds[clip.reference].pcm_hash: clip.item.caption
+                self._sounds[clip.item.references[0]].pcm_hash: clip.item.caption
                 for clip in clips
                 if clip.reference and clip.item.caption.strip()
             }

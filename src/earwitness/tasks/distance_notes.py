@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from earwitness.manifest.table import listing
 from earwitness.tasks.distance_sounds import Sound
-from earwitness.tasks.distances import ALL, ANCHORS, REFERENCE, Coverage, Distance
+from earwitness.tasks.distances import ALL, REFERENCE, Coverage, Distance
 
 LENGTHS = 0.01
 """Mean lengths of a set and the reference that differ by more are named."""
@@ -12,6 +13,7 @@ LENGTHS = 0.01
 
 def notes(
     coverage: Sequence[Coverage],
+    size: int,
     reference: Sequence[Sound],
     sets: Mapping[str, Sequence[Sound]],
     rate_hz: int,
@@ -21,10 +23,11 @@ def notes(
 
     Args:
         coverage: The reference first.
+        size: Clips of the reference that a set is held against.
         reference, sets: The sounds that are used.
         rate_hz: Of the backbone.
     """
-    yield from _sizes(coverage)
+    yield from _sizes(coverage, size)
     for name, sounds in {REFERENCE: reference, **sets}.items():
         whose = "the reference" if name == REFERENCE else name
         if silent := sum(sound.silent for sound in sounds):
@@ -42,21 +45,43 @@ def notes(
     for name, sounds in sets.items():
         if shared := sum(sound.pcm_hash in known for sound in sounds):
             yield f"{name}: {shared} of {len(sounds)} clips are sounds of the reference too, bit by bit."
-    refused = {
-        row.system: None
-        for row in rows
-        if row.metric in ("fad", "fd") and row.part == ALL and row.reason and row.system not in ANCHORS
-    }
-    if refused:
-        yield f"Too few embeddings for a Fréchet distance of {', '.join(refused)}; KAD stands in its place."
+    yield from _refused(rows, [name for name, sounds in sets.items() if sounds])
+    if any(row.metric == "is" and row.value is not None for row in rows):
+        yield "IS is too low for few clips and grows with their number: compare it between sets of one size."
+    unsure: dict[str, dict[str, dict[str, None]]] = {}
+    for row in rows:
+        if row.no_interval:
+            whose = row.system if row.part == ALL else f"{row.system} ({row.part})"
+            unsure.setdefault(row.no_interval, {}).setdefault(row.metric.upper(), {})[whose] = None
+    for why, metrics in unsure.items():
+        told = "; ".join(f"{metric} of {listing(whose)}" for metric, whose in metrics.items())
+        yield f"No interval, since {why}: {told}."
 
 
-def _sizes(coverage: Sequence[Coverage]) -> Iterator[str]:
+def _refused(rows: Sequence[Distance], systems: Sequence[str]) -> Iterator[str]:
+    """Which sets have too few embeddings for a Fréchet distance, and what there is instead."""
+    whole = {(row.system, row.metric): row for row in rows if row.part == ALL}
+    few = [
+        name
+        for name in systems
+        if any((name, metric) in whole and whole[name, metric].reason for metric in ("fad", "fd"))
+    ]
+    kad = [name for name in few if (name, "kad") in whole and whole[name, "kad"].value is not None]
+    if kad:
+        yield (
+            f"Too few embeddings for a Fréchet distance of {', '.join(kad)}; KAD stands in its place (with "
+            "fewer dimensions fewer clips are enough: vggish has 128)."
+        )
+    if none := [name for name in few if name not in kad]:
+        yield f"Too few embeddings for a Fréchet distance of {', '.join(none)}, and there is no KAD either."
+
+
+def _sizes(coverage: Sequence[Coverage], size: int) -> Iterator[str]:
     first, *others = coverage
-    unlike = [row for row in others if row.used != first.used]
+    unlike = [row for row in others if row.used != size]
     if unlike:
         counts = ", ".join(f"{row.system} {row.used:,}" for row in others)
-        yield f"Sets of different size: the reference {first.used:,} clips, {counts}."
+        yield f"Sets of different size: the reference {size:,} clips, {counts}."
     for row in coverage:
         if row.used < row.clips:
             whose = "the reference" if row is first else row.system

@@ -12,13 +12,21 @@ from numpy.typing import NDArray
 from earwitness.backbones.base import Backbone, Worded
 from earwitness.scores.class_distances import inception_score, kl_of_logits
 from earwitness.scores.distances import Frechet, Gaussian, Moments, cosines, enough, interval
-from earwitness.scores.kernel_distance import kernel_distance
+from earwitness.scores.kernel_distance import NO_BANDWIDTH, kernel_distance, median_distance
 from earwitness.stats.intervals import cluster_interval
 from earwitness.tasks.distance_sounds import Frames, Sound
 from earwitness.tasks.distances import Distance
 
 NO_PAIR = "no clip has a counterpart in the reference"
 NO_CAPTION = "no caption is known"
+
+LEAST = 10
+"""Clusters that an interval of KL, IS or CLAP takes: in simulations of 10 and fewer (skewed divergences, 100
+classes) 95 % intervals held the mean in 47 to 90 % of the runs."""
+FEW_CLUSTERS = f"fewer than {LEAST} clusters of clips"
+ALL_AGREE = "all clips have the same value"
+ONE_CLUSTER = "all clips are of one cluster"
+NONE_OUTSIDE = "a set has fewer than 2 clips outside of one cluster"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +45,42 @@ class Side:
     @property
     def frames(self) -> int:
         return sum(sound.frames for sound in self.sounds)
+
+    @property
+    def different(self) -> tuple[Sound, ...]:
+        """One of each sound."""
+        return tuple({sound.pcm_hash: sound for sound in self.sounds}.values())
+
+    def of(self, places: Sequence[int]) -> "Side":
+        """Some of it."""
+        return Side(
+            tuple(self.sounds[place] for place in places),
+            tuple(self.clusters[place] for place in places),
+            tuple(self.partners[place] for place in places),
+        )
+
+
+def linked(*sides: Side) -> tuple[Side, ...]:
+    """The sides with clusters that hold one sound, bit by bit, made one cluster."""
+    above: dict[str, str] = {}
+
+    def top(name: str) -> str:
+        while (higher := above.setdefault(name, name)) != name:
+            above[name] = name = above[higher]
+        return name
+
+    for side in sides:
+        for sound, cluster in zip(side.sounds, side.clusters, strict=True):
+            above[top(f"cluster {cluster}")] = top(f"sound {sound.pcm_hash}")
+    return tuple(
+        replace(side, clusters=tuple(top(f"cluster {cluster}") for cluster in side.clusters))
+        for side in sides
+    )
+
+
+def bandwidth(sounds: Sequence[Sound]) -> float | None:
+    """Of a kernel distance from these; None of fewer than two, which have none."""
+    return median_distance(_clips(sounds)) if len(sounds) > 1 else None
 
 
 def alone(sounds: Sequence[Sound]) -> Side:
@@ -72,13 +116,18 @@ class Numbers:
         row = replace(row, n=len(side.sounds), reference_n=len(reference.sounds))
         return self._frechet(row, side, reference, len(side.sounds[0].clip), of_frames=False)
 
-    def kad(self, row: Distance, side: Side, reference: Side) -> Distance:
+    def kad(self, row: Distance, side: Side, reference: Side, width: float | None = None) -> Distance:
         """Kernel distance of the clips, none compared with its counterpart or with itself in the other set.
 
         Only so is the estimate unbiased: a clip is near its counterpart however far the sets are apart
         (Gretton et al., JMLR 13, 2012, leave these pairs out in equation 4).
+
+        Args:
+            width: Of the kernel; None for the median distance within the reference.
         """
         row = replace(row, n=len(side.sounds), reference_n=len(reference.sounds))
+        if width == 0:
+            return replace(row, reason=NO_BANDWIDTH)
         same = _together(side, reference)
         found = kernel_distance(
             _clips(side.sounds),
@@ -86,11 +135,12 @@ class Numbers:
             same=same,
             x_clusters=side.clusters,
             y_clusters=reference.clusters,
+            bandwidth=width,
             level=self._level,
         )
         if isinstance(found, str):
             return replace(row, reason=found)
-        return replace(row, value=found.value, low=found.low, high=found.high)
+        return _with(row, found.value, None if found.low is None else (found.low, found.high), NONE_OUTSIDE)
 
     def kl(self, row: Distance, side: Side, counterparts: Sequence[Sound]) -> Distance:
         """Mean KL(reference || clip) of the softmax over classes.
@@ -116,6 +166,8 @@ class Numbers:
         found = inception_score(chances, side.clusters, level=self._level)
         if isinstance(found, str):
             return replace(row, reason=found)
+        if len(set(side.clusters)) < LEAST:
+            return _with(row, found.value, None, FEW_CLUSTERS)
         return replace(row, value=found.value, low=found.low, high=found.high)
 
     def clap(self, row: Distance, side: Side, captions: Sequence[str]) -> Distance:
@@ -136,16 +188,18 @@ class Numbers:
         return self._mean(row, each, side.clusters)
 
     def _mean(self, row: Distance, each: NDArray[np.float64], clusters: Sequence[str]) -> Distance:
+        if len(set(clusters)) < LEAST:
+            return _with(row, float(each.mean()), None, FEW_CLUSTERS)
         found = cluster_interval(
             each, clusters, level=self._level, draws=self._draws, seed=self._seed, bounds=None
         )
-        low, high = (found.low, found.high) if found else (None, None)
-        return replace(row, value=float(each.mean()), low=low, high=high)
+        return _with(row, float(each.mean()), (found.low, found.high) if found else None, ALL_AGREE)
 
     def _frechet(
         self, row: Distance, side: Side, reference: Side, width: int, *, of_frames: bool
     ) -> Distance:
-        if why := enough(row.n, width, row.reference_n):
+        counts = [sum(s.frames if of_frames else 1 for s in one.different) for one in (side, reference)]
+        if why := enough(counts[0], width, counts[1]):
             return replace(row, reason=why)
         key = (str(of_frames), *(sound.pcm_hash for sound in reference.sounds))
         if self._last is None or self._last[0] != key:  # sets after another have one reference
@@ -156,8 +210,7 @@ class Numbers:
             influences[cluster] += found.influence_a(self._rows(sound, of_frames))
         for sound, cluster in zip(reference.sounds, reference.clusters, strict=True):
             influences[cluster] += found.influence_b(self._rows(sound, of_frames))
-        low, high = interval(found.value, influences.values(), self._level) or (None, None)
-        return replace(row, value=found.value, low=low, high=high)
+        return _with(row, found.value, interval(found.value, influences.values(), self._level), ONE_CLUSTER)
 
     def _gaussian(self, side: Side, of_frames: bool) -> Gaussian:
         moments = Moments()
@@ -167,6 +220,15 @@ class Numbers:
 
     def _rows(self, sound: Sound, of_frames: bool) -> NDArray[np.float32]:
         return self._frames[sound.pcm_hash] if of_frames else sound.clip[np.newaxis]
+
+
+def _with(
+    row: Distance, value: float, bounds: tuple[float | None, float | None] | None, why_not: str
+) -> Distance:
+    """The row with its number, and its interval or why it has none."""
+    if bounds is None:
+        return replace(row, value=value, no_interval=why_not)
+    return replace(row, value=value, low=bounds[0], high=bounds[1])
 
 
 def _together(side: Side, reference: Side) -> list[tuple[int, int]]:

@@ -60,6 +60,9 @@ class Recipe:
         reference: sha256 over the sorted sound hashes of all reference clips that could be used.
         reference_clips: How many these are.
         policy: How clips were chosen (all, or a seeded sample).
+        pairing: How clips were held against single references, see tasks.distance_measures.
+        captions: sha256 over the names of clips and their captions; empty if no number rests on words.
+        seed: Of the halves, of unrelated pairs and of the bootstrap.
     """
 
     backbone: str
@@ -68,6 +71,9 @@ class Recipe:
     reference: str
     reference_clips: int
     policy: str = "all clips, whole"
+    pairing: str = "none"
+    captions: str = ""
+    seed: int = 0
 
     @property
     def key(self) -> str:
@@ -86,6 +92,7 @@ class Distance:
         value, low, high: The number and its confidence interval; None where there is none.
         n, reference_n: Embeddings the number rests on (frames for FAD, clips else).
         reason: Why there is no number; empty if there is one.
+        no_interval: Why a number has no interval; empty if it has one, or if there is no number.
     """
 
     system: str
@@ -97,6 +104,7 @@ class Distance:
     n: int = 0
     reference_n: int = 0
     reason: str = ""
+    no_interval: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +127,8 @@ class Distances:
     Attributes:
         rows: By system, part and metric. Includes the system :data:`FLOOR`.
         coverage: One row a set, the reference among them.
-        left_out: (system, file name, reason) of every clip that could not be embedded.
+        left_out: (system, file name, reason) of every clip that could not be embedded, or not be paired
+            because a reference of several could not.
         level: Confidence level of the intervals.
         notes: What a reader must know.
     """
@@ -129,7 +138,6 @@ class Distances:
     coverage: tuple[Coverage, ...]
     left_out: tuple[tuple[str, str, str], ...] = ()
     level: float = 0.95
-    seed: int = 0
     notes: tuple[str, ...] = field(default_factory=tuple)
 
 
@@ -150,8 +158,18 @@ ANCHORS: Mapping[str, str] = {
 
 
 def to_json(distances: Distances) -> dict[str, Any]:
-    """As plain data for strict JSON, with the key of the recipe; :func:`from_json` reads it."""
-    return {**asdict(distances), "recipe_key": distances.recipe.key}
+    """As plain data for strict JSON, with the key of the recipe and a hash over everything else.
+
+    :func:`from_json` reads it. The hash tells that a number, a count, a name or a note is not what was
+    written; it is no signature, and whoever makes a new hash can change anything.
+    """
+    data = {**asdict(distances), "recipe_key": distances.recipe.key}
+    return {**data, "sha256": _digest(data)}
+
+
+def _digest(data: Mapping[str, Any]) -> str:
+    told = {name: value for name, value in data.items() if name != "sha256"}
+    return hashlib.sha256(json.dumps(told, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def from_json(data: Mapping[str, Any], source: str = "the distances") -> Distances:
@@ -161,7 +179,7 @@ def from_json(data: Mapping[str, Any], source: str = "the distances") -> Distanc
         source: Name of the file, for the message.
 
     Raises:
-        UserError: If the data are no distances, or the recipe was changed by hand.
+        UserError: If the data are no distances, or anything in them was changed by hand.
     """
     try:
         found = Distances(
@@ -170,14 +188,15 @@ def from_json(data: Mapping[str, Any], source: str = "the distances") -> Distanc
             coverage=tuple(Coverage(**row) for row in data["coverage"]),
             left_out=tuple((str(system), str(file), str(why)) for system, file, why in data["left_out"]),
             level=float(data["level"]),
-            seed=int(data["seed"]),
             notes=tuple(map(str, data["notes"])),
         )
-        key = data["recipe_key"]
+        key, digest = data["recipe_key"], data["sha256"]
     except (KeyError, TypeError, ValueError) as fault:
         raise UserError(f"{source} holds no distances: {fault!r}.", "Measure them anew.") from fault
     if found.recipe.key != key:
         raise UserError(f"{source}: the recipe is not the one the numbers came from.", "Measure them anew.")
+    if _digest(data) != digest:
+        raise UserError(f"{source}: the numbers are not those that were measured.", "Measure them anew.")
     return found
 
 
@@ -198,8 +217,9 @@ def same_recipe(*distances: Distances) -> None:
         lines = "\n".join(f"  - {line}" for line in differing)
         raise UserError(
             f"these distances were made by different recipes:\n{lines}",
-            "A distance has no scale of its own: another model, other weights or other reference clips give "
-            "another number for the same sound. Measure all sets in one way to put them in one table.",
+            "A distance has no scale of its own: another model, other weights, reference clips, pairs or "
+            "captions give another number for the same sound, and another seed gives other halves. Measure "
+            "all sets in one way to put them in one table.",
         )
 
 
@@ -238,6 +258,5 @@ def joined(*distances: Distances) -> Distances:
         tuple(coverage.values()),
         tuple(dict.fromkeys(row for each in distances for row in each.left_out)),
         distances[0].level,
-        distances[0].seed,
         tuple(dict.fromkeys(note for each in distances for note in each.notes)),
     )

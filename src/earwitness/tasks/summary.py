@@ -198,7 +198,7 @@ def _pair(
     alike.
     """
     shared = [item for item in values[first] if item in values[second]]
-    clusters = Counter(stratum for stratum, _ in {item[:2] for item in shared})
+    clusters = Counter(stratum for stratum, _ in dict.fromkeys(item[:2] for item in shared))
     plain = Comparison(
         spec.name, first, second, clusters.total(), None, None, None, None, None, items=len(shared)
     )
