@@ -157,10 +157,12 @@ def _label_run(path: Path, lines: Path, faults: list[str]) -> dict[str, Source]:
     table = read_table(lines)
     faults += table.faults
     systems: dict[str, tuple[dict[str, list[Event]], dict[str, float], dict[str, str]]] = {}
+    names: dict[str, dict[str, str]] = {}
     for number, row in table.rows:
-        found, durations, unheard = systems.setdefault(str(row.get("system") or ""), ({}, {}, {}))
+        system = str(row.get("system") or "")
+        found, durations, unheard = systems.setdefault(system, ({}, {}, {}))
         try:
-            clip = clip_of(str(row["file_name"] or row["sample_id"]))
+            clip = only_clip_of(str(row["file_name"] or row["sample_id"]), names.setdefault(system, {}))
             if clip in found or clip in unheard:
                 raise ValueError(f"the clip {clip!r} is there twice")
             if row["events"] is None:
