@@ -4,18 +4,8 @@ import csv
 from collections.abc import Callable, Iterable
 from typing import IO, Any
 
+from earwitness.manifest.plain import one_line as one_line
 from earwitness.manifest.table import safe as safe
-
-_JOINERS = "\u200c\u200d"  # not printable by themselves, but parts of words and of emoji
-
-
-def one_line(text: str) -> str:
-    """The text on one line: white space as single spaces, other unprintable characters as escapes.
-
-    Terminal sequences, bidirectional overrides and characters that XML forbids become visible.
-    """
-    kept = (c if c.isprintable() or c in _JOINERS else ascii(c)[1:-1] for c in " ".join(text.split()))
-    return "".join(kept)
 
 
 def csv_rows(stream: IO[str]) -> Callable[[Iterable[Any]], Any]:

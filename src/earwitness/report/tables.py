@@ -12,13 +12,12 @@ value has no best, and a baseline never is. Where a task names a ceiling, its ba
 (report.relation_tables).
 """
 
-import difflib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from earwitness.errors import UserError
+from earwitness.errors import UserError, choices, nearest
+from earwitness.manifest.plain import markdown_text as markdown_text
 from earwitness.report.cells import one_line
 from earwitness.tasks.rows import (
     LOW_COVERAGE,
@@ -253,9 +252,7 @@ def grid(summary: Summary, options: TableOptions) -> Grid:
 def _check(what: str, given: Sequence[str] | Mapping[str, str], known: Sequence[str]) -> None:
     for name in given:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            meant = f"Did you mean {near[0]!r}? " if near else ""
-            raise UserError(f"there is no {what} {name!r}.", f"{meant}Known: {', '.join(known)}.")
+            raise UserError(f"there is no {what} {name!r}.", choices(nearest(name, known), known))
 
 
 def _count_column(rows: Sequence[SystemRow], name: str) -> tuple[str, list[Cell]]:
@@ -349,8 +346,3 @@ def markdown_cell(cell: Cell) -> str:
 def has_parts(table: Grid) -> bool:
     """Whether any value rests on part of the scored items."""
     return any(cell.part for cells in table.cells for cell in cells)
-
-
-def markdown_text(text: str) -> str:
-    """Plain text as markdown that shows just that text, also within a table."""
-    return re.sub(r"([\\`*_\[\]<>|~$&#])", r"\\\1", one_line(text))
