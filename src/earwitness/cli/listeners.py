@@ -92,7 +92,7 @@ def _print(made: "TrainedListener") -> None:
     from rich.table import Table
 
     measured = made.detector.measured
-    table = Table("class", "said as", *(("before", "linear", "after", "event F1")))
+    table = Table("class", "said as", *(("before", "linear", "after", "overlap F1")))
     for name, label in made.detector.labels.items():
         values = [measured.before[name], measured.linear[name], measured.after[name]]
         values.append(measured.events.by_class.get(name))

@@ -14,6 +14,7 @@ import numpy as np
 
 from earwitness import audio
 from earwitness.backbones import open_backbone
+from earwitness.backbones.base import finite
 from earwitness.backbones.yamnet_features import RATE_HZ, levelled, log_mel
 from earwitness.errors import UserError
 from earwitness.events import EventTable
@@ -44,10 +45,7 @@ class Trained(Detector):
         self._folder, self._weights = folder, weights
         self._model = trained_model.read(folder)
         card = self._model.card
-        try:
-            self._rules = Rules(**card.rules)
-        except TypeError as fault:
-            raise UserError(f"{folder / trained_model.CARD}: its rules are unknown: {fault}.") from fault
+        self._rules = Rules(**card.rules)
         self._table = Table(
             labels=tuple(one.label for one in card.classes),
             thresholds=np.array([one.threshold for one in card.classes], dtype=np.float32),
@@ -98,10 +96,20 @@ class Trained(Detector):
                 f"{self._folder} was trained on the backbone {card.name} {card.version}; here it is {found}.",
                 "Give the weights it was trained on with --weights FILE, or train again.",
             )
+        rate_hz, second = self._backbone.rate_hz, np.zeros(card.rate_hz, np.float32)
+        if rate_hz != card.rate_hz:
+            raise UserError(
+                f"{self._folder} says that {card.name} hears at {card.rate_hz} Hz; it hears at {rate_hz} Hz."
+            )
+        width, wanted = self._backbone.timed(second, self._rules.hop_s).shape[1], self._model.weights.features
+        if width != wanted:
+            raise UserError(f"{self._folder} is for {wanted} features of {card.name}, which has {width}.")
 
     def events(self, clip: audio.Clip) -> EventTable:
         samples = audio.mono(clip, self._backbone.rate_hz)
-        logits = self._model.weights(self._backbone.timed(samples, self._rules.hop_s))
+        with np.errstate(over="ignore", invalid="ignore"):  # told by finite
+            logits = self._model.weights(self._backbone.timed(samples, self._rules.hop_s))
+        finite(logits, f"The detector in {self._folder}")
         plain = samples if self._backbone.rate_hz == RATE_HZ else audio.mono(clip, RATE_HZ)
         mel = log_mel(levelled(plain), self._rules.hop_frames)
         return events(mel, logits, clip.duration_s, self._table, self._rules)

@@ -4,7 +4,8 @@ Conventions
 -----------
 ``model.json`` holds everything but the numbers: classes with the label that is said for each and its
 threshold, how events are made, the backbone it was trained on, what it reached, and how it was made. It is
-read strictly: a field too many or too few is refused. ``head.npz`` holds the numbers, float32 and never
+read strictly: a field too many or too few, a rule or number out of its bounds, and a card that was changed
+since it was written (its own sha256 is in it) are refused. ``head.npz`` holds the numbers, float32 and never
 pickled; its sha256 is in ``model.json``. ``README.md`` is for people. Nothing of the sounds is in the folder.
 
 The network: features are standardised, mapped row by row, seen with their neighbours in time, and read as
@@ -14,19 +15,30 @@ one logit a class; or, a linear layer, read at once.
 import hashlib
 import io
 import json
+import math
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from earwitness.errors import UserError
 from earwitness.files import write_text
+from earwitness.listeners.yamnet_events import Rules
 
 Floats = NDArray[np.float32]
 
@@ -34,6 +46,23 @@ CARD, WEIGHTS, README = "model.json", "head.npz", "README.md"
 
 _LINEAR = ("centre", "scale", "last", "last_bias")
 _DEEP = (*_LINEAR, "first", "first_bias", "second", "second_bias")
+_AXES = {**dict.fromkeys(_DEEP, 1), "first": 2, "second": 3, "last": 2}
+
+
+_MOST = 1e4
+"""Of a logit, either way: beyond that nothing or everything is heard."""
+_BOUNDS = {"rise": (0.0, 1.0), "_s": (0.0, 10.0), "_db": (0.0, 120.0), "": (-_MOST, _MOST)}
+"""Of the rules, by the end of their name, the first that fits."""
+
+
+def _shown(text: str) -> str:
+    if not text.strip() or text != text.strip() or not text.isprintable():
+        raise ValueError("a name is printable text without spaces around it")
+    return text
+
+
+_Name = Annotated[str, AfterValidator(_shown)]
+_Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class _Strict(BaseModel):
@@ -43,9 +72,9 @@ class _Strict(BaseModel):
 class BackboneCard(_Strict):
     """Which features the head was trained on."""
 
-    name: str
-    version: str
-    rate_hz: int
+    name: _Name
+    version: _Name
+    rate_hz: Annotated[int, Field(gt=0)]
 
 
 class ClassCard(_Strict):
@@ -58,11 +87,11 @@ class ClassCard(_Strict):
         after: Of the trained head; None if it was not measured.
     """
 
-    name: str
-    label: str
-    threshold: float
-    before: float | None
-    after: float | None
+    name: _Name
+    label: _Name
+    threshold: Annotated[float, Field(ge=-_MOST, le=_MOST)]
+    before: _Share | None
+    after: _Share | None
 
 
 class ModelCard(_Strict):
@@ -73,17 +102,52 @@ class ModelCard(_Strict):
         rules: How rows become events (listeners.yamnet_events.Rules).
         measured: What it reached on known truth, in a sentence with the conditions.
         made: Recipe, seeds, recordings by side, licences, software: a record, of which nothing is used.
+        card_sha256: Of everything else (:func:`sealed`).
     """
 
     format: Literal["earwitness-detector"]
-    version: Literal[1]
+    version: Literal[2]
     backbone: BackboneCard
     hop_s: Annotated[float, Field(gt=0)]
-    classes: tuple[ClassCard, ...]
+    classes: Annotated[tuple[ClassCard, ...], Field(min_length=1)]
     rules: dict[str, float]
     weights_sha256: str
-    measured: str
+    measured: _Name
     made: dict[str, JsonValue]
+    card_sha256: str
+
+    @field_validator("classes")
+    @classmethod
+    def _unique(cls, classes: tuple[ClassCard, ...]) -> tuple[ClassCard, ...]:
+        for what in ("name", "label"):
+            if len({getattr(one, what) for one in classes}) < len(classes):
+                raise ValueError(f"two classes have the same {what}")
+        return classes
+
+    @model_validator(mode="after")
+    def _bounded(self) -> "ModelCard":
+        known = {one.name for one in fields(Rules)}
+        if odd := known.symmetric_difference(self.rules):
+            raise ValueError(f"its rules lack or add {', '.join(sorted(odd))}")
+        for name, value in self.rules.items():
+            low, high = next(bounds for end, bounds in _BOUNDS.items() if name.endswith(end))
+            if not low <= value <= high:
+                raise ValueError(f"the rule {name} is from {low:g} to {high:g}, not {value:g}")
+        if self.rules["hop_s"] != self.hop_s:
+            raise ValueError(f"hop_s is {self.hop_s:g}, that of the rules {self.rules['hop_s']:g}")
+        return self
+
+
+def sealed(**given: Any) -> ModelCard:
+    """A card with its own sha256: of the other fields as JSON, keys sorted."""
+    card = ModelCard(**given, card_sha256="")
+    return card.model_copy(update={"card_sha256": seal(card.model_dump(mode="json"))})
+
+
+def seal(card: Mapping[str, Any]) -> str:
+    """The sha256 of a card's other fields."""
+    rest = {name: value for name, value in card.items() if name != "card_sha256"}
+    return sha256(json.dumps(rest, sort_keys=True, allow_nan=False).encode())
 
 
 @dataclass(frozen=True)
@@ -103,8 +167,14 @@ class Weights:
         for name, array in self.arrays.items():
             if array.dtype != np.float32 or not np.isfinite(array).all():
                 raise ValueError(f"{name} must be finite float32 numbers")
+            if array.ndim != _AXES[name] or not array.size:
+                raise ValueError(f"{name} must have {_AXES[name]} axes, none of them empty")
         if {name: array.shape for name, array in self.arrays.items()} != self._shapes():
             raise ValueError("its shapes do not fit together")
+        if not (self.arrays["scale"] > 0).all():
+            raise ValueError("scale must be above 0")
+        if "second" in self.arrays and len(self.arrays["second"]) % 2 == 0:
+            raise ValueError("second must be over an odd number of rows")
 
     @property
     def features(self) -> int:
@@ -143,10 +213,15 @@ class Weights:
     def from_bytes(cls, data: bytes) -> "Weights":
         """The inverse of :meth:`to_bytes`. Raises ValueError if it is no such archive."""
         try:
-            with np.load(io.BytesIO(data), allow_pickle=False) as found:
-                return cls({name: found[name] for name in found.files})
-        except (zipfile.BadZipFile, OSError, EOFError, AttributeError) as fault:
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                arrays = {}
+                for member in archive.infolist():
+                    if member.compress_type != zipfile.ZIP_STORED:
+                        raise ValueError(f"{member.filename} is compressed")
+                    arrays[member.filename.removesuffix(".npy")] = _array(archive.read(member))
+        except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError) as fault:
             raise ValueError("it is no npz archive of plain numbers") from fault
+        return cls(arrays)
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
         features, classes = self.features, self.classes
@@ -166,6 +241,18 @@ class Weights:
             "last": (out, classes),
             "last_bias": (classes,),
         }
+
+
+def _array(data: bytes) -> Floats:
+    """The array of an npy file. What its header claims is believed only if the file is that long."""
+    file = io.BytesIO(data)
+    if np.lib.format.read_magic(file) != (1, 0):
+        raise ValueError("it is no npz archive of plain numbers")
+    shape, _, kind = np.lib.format.read_array_header_1_0(file)
+    if kind != np.float32 or min(shape, default=1) < 0 or math.prod(shape) * 4 != len(data) - file.tell():
+        raise ValueError("it must hold finite float32 numbers, as many as it says")
+    found: Floats = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
+    return found
 
 
 @dataclass(frozen=True)
@@ -215,6 +302,8 @@ def read(folder: Path) -> Model:
         raise UserError(
             f"{path} is no card of a trained detector: {where}: {first['msg']}.", _AGAIN
         ) from fault
+    if card.card_sha256 != seal(card.model_dump(mode="json")):
+        raise UserError(f"{path} was changed since it was written: its sha256 is another.", _AGAIN)
     data = _bytes(folder / WEIGHTS)
     if sha256(data) != card.weights_sha256:
         raise UserError(

@@ -1,8 +1,10 @@
 """The card of a trained detector: as data, and as text for people."""
 
 import platform
+import shlex
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
@@ -11,13 +13,14 @@ from earwitness.listeners.trained_model import (
     BackboneCard,
     ClassCard,
     Model,
-    ModelCard,
+    sealed,
     sha256,
 )
+from earwitness.manifest.plain import markdown_text
 from earwitness.scenes.bank import Source
 from earwitness.scenes.card import licence_class
 from earwitness.training import tuning
-from earwitness.training.detector import Detector, Settings, recipe
+from earwitness.training.detector import Detector, Settings
 from earwitness.training.sides import HELD_OUT
 from earwitness.training.targets import CELL_S, HOP_S
 
@@ -44,9 +47,9 @@ def model(detector: Detector, backbone: Timed, settings: Settings, command: str)
         for name, threshold in zip(detector.sides.classes, detector.thresholds, strict=True)
     )
     made: dict[str, Any] = {
-        "command": command,
+        "command": _without_folders(command),
         "split": detector.sides.split,
-        "recipe": recipe(settings),
+        "recipe": asdict(settings),
         "epochs": [round(value, 4) for value in detector.history],
         "epoch_kept": detector.epoch,
         "mean_average_precision": {
@@ -55,18 +58,21 @@ def model(detector: Detector, backbone: Timed, settings: Settings, command: str)
         },
         "compared_classes": list(measured.compared),
         "counted_classes": list(measured.counted),
+        "before_averaged_s": measured.before_s,
         "linear_layer": dict(measured.linear),
-        "event_f1": dict(measured.events.by_class),
+        "overlap_f1": dict(measured.events.by_class),
         "recordings": detector.sides.recordings(),
         "shared_by_rule": dict(detector.sides.shared),
+        "without_held": sorted(detector.sides.unheld),
+        "notes": list(detector.sides.notes),
         "licences": _licences(detector),
         "seconds": dict(detector.seconds),
         "software": {name: version(name) for name in _PACKAGES} | {"python": platform.python_version()},
     }
     return Model(
-        ModelCard(
+        sealed(
             format="earwitness-detector",
-            version=1,
+            version=2,
             backbone=BackboneCard(name=backbone.name, version=backbone.version, rate_hz=backbone.rate_hz),
             hop_s=HOP_S,
             classes=classes,
@@ -94,10 +100,24 @@ def sentence(detector: Detector, settings: Settings) -> str:
             f"; over the {len(measured.compared)} that the plain backbone has a label for, {after:.2f} "
             f"against {before:.2f}"
         )
-    said += f"; of its events {events.precision:.0%} were right and {events.recall:.0%} of all were heard"
+    said += (
+        f"; of its events of these {len(measured.counted)} classes {events.precision:.0%} were right, and "
+        f"{events.recall:.0%} of those in the mixtures were heard"
+    )
     if events.onset_error_s is not None:
         said += f", the median onset error {events.onset_error_s:.2f} s"
+    if sides := detector.sides.shared:
+        said += f"; sounds of {len(sides)} more were in these mixtures, but share recordings and do not count"
     return said + "."
+
+
+def _without_folders(command: str) -> str:
+    """A command with the names of files and folders alone: where they lie is nobody else's concern."""
+    words = []
+    for word in shlex.split(command):
+        option, equals, value = word.rpartition("=") if word.startswith("--") else ("", "", word)
+        words.append(option + equals + (value.rstrip("/").rpartition("/")[2] or value))
+    return shlex.join(words)
 
 
 def readme(of: Model, detector: Detector, settings: Settings) -> str:
@@ -107,31 +127,28 @@ def readme(of: Model, detector: Detector, settings: Settings) -> str:
         f"# A detector of {len(card.classes)} sounds on {card.backbone.name}",
         "",
         f"Made by earwitness {card.made['software']['earwitness']}"  # type: ignore[index,call-overload]
-        f" with `{card.made['command']}`. Use it with `--listener` and the path of this folder.",
+        f" with {markdown_text(str(card.made['command']))}. Use it with `--listener` and this folder's path.",
         "",
         "## What it reached",
         "",
         f"Measured {card.measured}",
         "",
-        "AP over frames; *before* is the plain backbone, the greatest of the class's AudioSet labels; "
-        "*linear* is a linear layer on the same features. A class without a label has no *before*. F1 is of "
-        "events with the thresholds of `model.json`.",
+        "AP over frames; *before* is the plain backbone, the greatest of the class's AudioSet labels, "
+        f"{_seen(measured.before_s)}; *linear* is a linear layer on the same features. A class without "
+        "a label has no *before*. Overlap F1 is of events with the thresholds of `model.json`: one that is "
+        "heard is right if it overlaps one that is there by half of the shorter.",
         "",
-        "| class | said as | recordings: train, held, test | before | linear | after | event F1 |",
+        "| class | said as | recordings: train, held, test | before | linear | after | overlap F1 |",
         "|---|---|---|---|---|---|---|",
     ]
     for name in sides.classes:
         counts = ", ".join(str(len(pools[name])) for pools in (sides.train, sides.held, sides.test))
-        values = [
-            "" if value is None else f"{value:.2f}"
-            for value in (measured.before[name], measured.linear[name], measured.after[name])
-        ]
+        columns = [measured.before[name], measured.linear[name], measured.after[name]]
+        columns.append(measured.events.by_class.get(name))
+        values = ["" if value is None else f"{value:.2f}" for value in columns]
         mark = " *" if name in sides.shared else ""
-        f1 = measured.events.by_class.get(name)
-        lines.append(
-            f"| {name}{mark} | {detector.labels[name]} | {counts} | {' | '.join(values)} | "
-            f"{'' if f1 is None else f'{f1:.2f}'} |"
-        )
+        row = [markdown_text(name) + mark, markdown_text(detector.labels[name]), counts, *values]
+        lines.append(f"| {' | '.join(row)} |")
     for name, title in (
         ("before", "before"),
         ("linear", "linear"),
@@ -145,8 +162,9 @@ def readme(of: Model, detector: Detector, settings: Settings) -> str:
                 f"\nMean {title}, {over} classes: **{one.value:.3f}** ({one.low:.3f} to {one.high:.3f})."
             )
     if sides.shared:
-        told = "; ".join(f"{name}: {why}" for name, why in sides.shared.items())
-        lines += ["", f"\\* In no mean, as train and test share its recordings: {told}."]
+        lines += ["", "\\* In no mean, and in no count of events that were right or heard; see below."]
+    if sides.notes:
+        lines += ["", "## What the bank lacks", "", *(f"- {markdown_text(note)}" for note in sides.notes)]
     lines += [
         "",
         "## What it was trained on",
@@ -154,7 +172,7 @@ def readme(of: Model, detector: Detector, settings: Settings) -> str:
         f"{settings.scenes:,} mixtures of {sum(_licences(detector).values()):,} clips, by kind of licence "
         "as their bank states it (no legal advice):",
         "",
-        *(f"- {kind}: {count:,}" for kind, count in _licences(detector).items()),
+        *(f"- {markdown_text(kind)}: {count:,}" for kind, count in _licences(detector).items()),
         "",
         "No sound is in this folder, but its numbers were fitted to these clips. Do not pass it on unless "
         "the licences of all of them allow that; clips whose licence is unverified do not say so.",
@@ -172,6 +190,11 @@ def readme(of: Model, detector: Detector, settings: Settings) -> str:
         "- A backbone sees a second or more at a time; a clip that is shorter is padded with silence.",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _seen(before_s: float) -> str:
+    where = f"averaged over the {before_s:g} s that the head sees" if before_s else "at the middle of a cell"
+    return f"{where} (what is better on these mixtures)"
 
 
 def _licences(detector: Detector) -> Mapping[str, int]:

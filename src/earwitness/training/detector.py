@@ -4,7 +4,8 @@ Conventions
 -----------
 Four sets of mixtures, each with a seed of its own: to train on (augmented), to stop by, to choose thresholds
 and rules by, and to test on. ``before`` is the plain backbone on the test mixtures: the score of a class is
-the greatest of its AudioSet labels at the cell's centre; a class without one has no ``before``. Means that
+the greatest of its AudioSet labels, at the cell's centre or averaged over what the head sees, whichever has
+the higher mAP (on these mixtures: it is favoured); a class without one has no ``before``. Means that
 are compared are over the same classes: those with a ``before``, parted by recording where recordings are
 held out. Intervals are 95 % percentile intervals of a bootstrap over test mixtures; they say how much the
 mixtures matter, not what other recordings would give.
@@ -12,10 +13,11 @@ mixtures matter, not what other recordings would give.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import uniform_filter1d
 
 from earwitness.errors import UserError
 from earwitness.listeners.trained_model import Weights
@@ -23,9 +25,9 @@ from earwitness.listeners.yamnet_events import Rules
 from earwitness.scores import average_precision
 from earwitness.training import features, head, naming, tuning
 from earwitness.training.features import Mixtures, Source
-from earwitness.training.mixtures import Mixing, Pools
+from earwitness.training.mixtures import Mixing
 from earwitness.training.sides import Sides
-from earwitness.training.targets import CENTRES
+from earwitness.training.targets import CENTRES, HOP_S
 from earwitness.training.tuning import Found
 
 Progress = Callable[[str, int, int], None]
@@ -69,15 +71,17 @@ class Measured:
     Attributes:
         before, linear, after: Frame AP of every class: plain backbone, a linear layer on its features, the
             trained head. None where there is none.
+        before_s: Over how long ``before`` was averaged; 0 if it is at the cell's centre.
         compared: The classes that ``mean`` is over.
         counted: The classes parted by recording, with or without a ``before``.
         mean: mAP over ``compared`` by name of the column; ``counted`` is the trained head over ``counted``.
-        events: Of the trained head with its thresholds and rules.
+        events: Of the trained head with its thresholds and rules; their totals are over ``counted``.
     """
 
     before: Mapping[str, float | None]
     linear: Mapping[str, float | None]
     after: Mapping[str, float | None]
+    before_s: float
     compared: tuple[str, ...]
     counted: tuple[str, ...]
     mean: Mapping[str, Interval]
@@ -132,29 +136,8 @@ def trained(
         )
     deciding = tuple(name for name in counted if name not in sides.unheld) or counted
     clock = _Clock()
-
-    def mixed(pools: Pools, number: int, role: int, augment: bool = False) -> Mixtures:
-        mixing = replace(settings.mixing, augment=augment)
-        return Mixtures(pools, mixing, 10 * settings.seed + role, number)
-
-    sets = {
-        "train": mixed(sides.train, settings.scenes, 1, augment=True),
-        "held": mixed(sides.held, settings.held, 2),
-        "calibration": mixed(sides.held, settings.held, 3),
-        "test": mixed(sides.test, settings.test, 4),
-    }
-    total, before = sum(map(len, sets.values())) + settings.test, 0
-    rows = {}
-    for name, of in [*sets.items(), ("plain", sets["test"])]:
-        rows[name] = features.rows(
-            of,
-            source,
-            plain=name == "plain",
-            workers=workers,
-            engine=engine,
-            progress=_from(progress, "features", before, total),
-        )
-        before += len(of)
+    sets = _sets(sides, settings)
+    rows = _rows(sets, source, workers, engine, progress)
     clock.lap("features")
     truth = {name: of.truth(classes) for name, of in sets.items()}
     fits = {}
@@ -175,20 +158,19 @@ def trained(
     best = fits["training"]
     weights = best.weights.scaled(tuning.SHARPNESS)
     calibration = _heard(sets["calibration"], weights, rows["calibration"])
-    thresholds, rules = tuning.tuned(calibration, classes, _from(progress, "thresholds"))
+    thresholds, rules = tuning.tuned(calibration, classes, _from(progress, "thresholds"), deciding)
     clock.lap("thresholds")
     tested = _heard(sets["test"], weights, rows["test"])
-    events = tuning.found(tested, classes, thresholds, rules)
     cells = truth["test"].shape[1]
-    scores = {name: head.cell_logits(fit.weights, rows["test"], cells) for name, fit in fits.items()}
-    plain, heard_before = _plain(rows["plain"], classes, source, cells)
+    said = {name: head.cell_logits(fit.weights, rows["test"], cells) for name, fit in fits.items()}
+    plain = _plain(rows["plain"], classes, source, truth["test"], counted, settings.network.kernel)
     measured = _measured(
         truth["test"],
-        {"before": plain, "linear": scores["linear"], "after": scores["training"]},
+        {"before": plain.scores, "linear": said["linear"], "after": said["training"]},
         classes,
-        heard_before,
+        plain,
         counted,
-        events,
+        tuning.found(tested, classes, thresholds, rules, counted),
         settings.seed,
     )
     clock.lap("measuring")
@@ -205,44 +187,89 @@ def trained(
     )
 
 
-def recipe(settings: Settings) -> dict[str, object]:
-    """The settings as plain data."""
-    return asdict(settings)
+def _sets(sides: Sides, settings: Settings) -> dict[str, Mixtures]:
+    """The mixtures by what they are for, each with a seed of its own."""
+    changed = replace(settings.mixing, augment=True)
+    plain, seed = replace(settings.mixing, augment=False), 10 * settings.seed
+    return {
+        "train": Mixtures(sides.train, changed, seed + 1, settings.scenes),
+        "held": Mixtures(sides.held, plain, seed + 2, settings.held),
+        "calibration": Mixtures(sides.held, plain, seed + 3, settings.held),
+        "test": Mixtures(sides.test, plain, seed + 4, settings.test),
+    }
+
+
+def _rows(
+    sets: Mapping[str, Mixtures],
+    source: Source,
+    workers: int | None,
+    engine: str,
+    progress: Progress | None,
+) -> dict[str, features.Halves]:
+    """The features of every set, and under ``plain`` the backbone's own scores on the test mixtures."""
+    total, before = sum(map(len, sets.values())) + len(sets["test"]), 0
+    rows = {}
+    for name, of in [*sets.items(), ("plain", sets["test"])]:
+        told = _from(progress, "features", before, total)
+        rows[name] = features.rows(
+            of, source, plain=name == "plain", workers=workers, engine=engine, progress=told
+        )
+        before += len(of)
+    return rows
 
 
 def _heard(of: Mixtures, weights: Weights, rows: features.Halves) -> tuning.Heard:
     return tuning.heard(of, [weights(one.astype(np.float32)) for one in rows])
 
 
+@dataclass(frozen=True, slots=True)
+class _Plain:
+    """The plain backbone's score of every class, the classes it has a label for, and over how long."""
+
+    scores: NDArray[np.float32]
+    known: frozenset[str]
+    span_s: float
+
+
 def _plain(
-    rows: features.Halves, classes: Sequence[str], source: Source, cells: int
-) -> tuple[NDArray[np.float32], frozenset[str]]:
-    """The plain backbone's score of every class, and the classes that it has a label for."""
+    rows: features.Halves,
+    classes: Sequence[str],
+    source: Source,
+    truth: NDArray[np.bool_],
+    counted: Sequence[str],
+    span: int,
+) -> _Plain:
+    """What the plain backbone says of every cell, at its centre or over ``span`` rows, as it is better."""
     names = {label: number for number, label in enumerate(source.open().classes)}
-    at_centres = rows[:, CENTRES][:, :cells].astype(np.float32)
-    out = np.zeros((*at_centres.shape[:2], len(classes)), np.float32)
-    known = set()
-    for number, name in enumerate(classes):
-        columns = [names[label] for label in naming.audioset(name) if label in names]
-        if columns:
-            out[..., number] = at_centres[..., columns].max(axis=-1)
-            known.add(name)
-    return out, frozenset(known)
+    columns = {name: [names[label] for label in naming.audioset(name) if label in names] for name in classes}
+    known = frozenset(name for name, of in columns.items() if of)
+    given = rows.astype(np.float32)
+    found: list[tuple[float, _Plain]] = []
+    for over in (1, span):
+        seen = uniform_filter1d(given, over, axis=1, mode="nearest")[:, CENTRES][:, : truth.shape[1]]
+        out = np.zeros(truth.shape, np.float32)
+        for number, name in enumerate(classes):
+            if name in known:
+                out[..., number] = seen[..., columns[name]].max(axis=-1)
+        values = average_precision.by_class(truth, out, classes)
+        reached = average_precision.mean(values, [name for name in counted if name in known])
+        found.append((reached or 0.0, _Plain(out, known, HOP_S * over if over > 1 else 0.0)))
+    return max(found, key=lambda one: one[0])[1]
 
 
 def _measured(
     truth: NDArray[np.bool_],
     scores: Mapping[str, NDArray[np.float32]],
     classes: Sequence[str],
-    heard_before: frozenset[str],
+    plain: _Plain,
     counted: Sequence[str],
     events: Found,
     seed: int,
 ) -> Measured:
     values = {name: average_precision.by_class(truth, said, classes) for name, said in scores.items()}
-    values["before"] = {name: v if name in heard_before else None for name, v in values["before"].items()}
+    values["before"] = {name: v if name in plain.known else None for name, v in values["before"].items()}
     there = tuple(name for name in counted if values["after"][name] is not None)
-    compared = tuple(name for name in there if name in heard_before)
+    compared = tuple(name for name in there if name in plain.known)
     rng = np.random.default_rng(seed)
     draws = {
         name: average_precision.resampled(truth, said, draws=DRAWS, rng=rng) for name, said in scores.items()
@@ -259,7 +286,8 @@ def _measured(
             drawn = draws[column][:, [list(classes).index(one) for one in over]]
             low, high = np.quantile(np.nanmean(drawn, axis=1), (0.025, 0.975))
             means[name] = Interval(value, float(low), float(high))
-    return Measured(values["before"], values["linear"], values["after"], compared, there, means, events)
+    columns = values["before"], values["linear"], values["after"]
+    return Measured(*columns, plain.span_s, compared, there, means, events)
 
 
 def _from(

@@ -2,10 +2,11 @@
 
 Conventions
 -----------
-They are chosen on calibration mixtures of held recordings: neither those that weights were fitted to, nor
-those that decided when to stop, nor any that the detector is tested on. The head was trained to tell every
-sound of a mixture, so its classes do not compete: no rule drops one sound because another is heard better,
-and every class can be given its threshold by itself, the one at which its own events are heard best.
+They are chosen on calibration mixtures of the held recordings: those that decided when to stop, but in other
+mixtures, none of which is tested on. The head was trained to tell every sound of a mixture, so its classes do
+not compete: no rule drops one sound because another is heard better, and every class can be given its
+threshold by itself, the one at which its own events are heard best. A class without recordings held back
+decides nothing: its threshold is the one that is best for all others together.
 
 An event heard and an event that is there match if they are of one class and overlap by at least half of the
 shorter; each matches once, the greatest overlaps first. With TP matches, H events heard and N there, F of a
@@ -13,7 +14,7 @@ class is ``(1 + b^2) TP / (H + b^2 N)``, 0 if nothing matches; a class that is n
 out. Thresholds are chosen with b = :data:`BETA`, F1 is what is told.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -53,7 +54,8 @@ class Found:
 
     Attributes:
         by_class: F1 of every class that is there or heard.
-        onset_error_s: Median over the matched events; None if none matched.
+        precision, recall: Over all events of the classes that count.
+        onset_error_s: Median over their matched events; None if none matched.
     """
 
     by_class: Mapping[str, float]
@@ -92,13 +94,19 @@ def heard(of: Mixtures, logits: Sequence[Floats]) -> Heard:
 
 
 def tuned(
-    clips: Heard, classes: Sequence[str], progress: Callable[[int, int], None] | None = None
+    clips: Heard,
+    classes: Sequence[str],
+    progress: Callable[[int, int], None] | None = None,
+    deciding: Collection[str] | None = None,
 ) -> tuple[Floats, Rules]:
     """A threshold for every class, and the rules: the smoothing with which the mean F is best.
 
     Args:
         clips: The calibration clips, their logits multiplied by :data:`SHARPNESS`.
+        deciding: Classes whose events decide; the others get the threshold that is best for these together.
+            All by default.
     """
+    deciding = classes if deciding is None else deciding
     best = -1.0
     thresholds, rules = np.zeros(len(classes), np.float32), RULES
     for number, smooth_s in enumerate(_SMOOTH_S):
@@ -107,11 +115,13 @@ def tuned(
         for at, threshold in enumerate(_THRESHOLDS):
             said = _events(clips, classes, np.full(len(classes), threshold, np.float32), offered)
             for label, count in _agreement(clips.truth, list(said))[0].items():
-                counts[at, list(classes).index(label)] = count
+                if label in deciding:  # nothing but the prior is known of the others
+                    counts[at, list(classes).index(label)] = count
             if progress is not None:
                 progress(number * len(_THRESHOLDS) + at + 1, len(_SMOOTH_S) * len(_THRESHOLDS))
         reached = _f(counts)
-        if (mean := float(reached.max(axis=0).mean())) > best:
+        best_of = reached.max(axis=0)[[name in deciding for name in classes]]
+        if (mean := float(best_of.mean())) > best:
             highest = len(_THRESHOLDS) - 1 - reached[::-1].argmax(axis=0)  # of equally good ones
             best, thresholds, rules = mean, _THRESHOLDS[highest].astype(np.float32), offered
     return thresholds, rules
@@ -131,15 +141,29 @@ def _events(clips: Heard, classes: Sequence[str], thresholds: Floats, rules: Rul
         yield events(mel, logits, true.duration_s, table, rules)
 
 
-def found(clips: Heard, classes: Sequence[str], thresholds: Floats, rules: Rules) -> Found:
-    """How well events are heard with these thresholds and rules."""
-    return agreement(clips.truth, list(_events(clips, classes, thresholds, rules)))
+def found(
+    clips: Heard,
+    classes: Sequence[str],
+    thresholds: Floats,
+    rules: Rules,
+    counted: Collection[str] | None = None,
+) -> Found:
+    """How well events are heard with these thresholds and rules; see :func:`agreement`."""
+    return agreement(clips.truth, list(_events(clips, classes, thresholds, rules)), counted)
 
 
-def agreement(truth: Sequence[EventTable], said: Sequence[EventTable]) -> Found:
-    """How events that were heard agree with those that are there."""
-    counts, errors = _agreement(truth, said)
-    matched, heard, there = (sum(count[at] for count in counts.values()) for at in range(3))
+def agreement(
+    truth: Sequence[EventTable], said: Sequence[EventTable], counted: Collection[str] | None = None
+) -> Found:
+    """How events that were heard agree with those that are there.
+
+    Args:
+        counted: The classes that everything but ``by_class`` is over; all by default.
+    """
+    counts, apart = _agreement(truth, said)
+    those = counts.keys() if counted is None else counts.keys() & set(counted)
+    matched, heard, there = (sum(counts[label][at] for label in those) for at in range(3))
+    errors = [error for label in those for error in apart[label]]
     return Found(
         {label: 2 * m / (h + t) for label, (m, h, t) in sorted(counts.items())},
         matched / heard if heard else 0.0,
@@ -150,15 +174,15 @@ def agreement(truth: Sequence[EventTable], said: Sequence[EventTable]) -> Found:
 
 def _agreement(
     truth: Sequence[EventTable], said: Sequence[EventTable]
-) -> tuple[dict[str, list[int]], list[float]]:
-    """Label -> events matched, heard and there; and how far the onsets of matched events lie apart."""
+) -> tuple[dict[str, list[int]], dict[str, list[float]]]:
+    """Label -> events matched, heard and there; label -> how far the onsets of matched events lie apart."""
     counts: dict[str, list[int]] = {}
-    errors: list[float] = []
+    errors: dict[str, list[float]] = {}
     for true, heard in zip(truth, said, strict=True):
         for label in {one.label for one in (*true, *heard)}:
             there, mine = (table.with_labels([label]).events for table in (true, heard))
             matches = _matches(there, mine)
-            errors += [abs(a.onset_s - b.onset_s) for a, b in matches]
+            errors.setdefault(label, []).extend(abs(a.onset_s - b.onset_s) for a, b in matches)
             count = counts.setdefault(label, [0, 0, 0])
             for at, number in enumerate((len(matches), len(mine), len(there))):
                 count[at] += number
