@@ -66,9 +66,9 @@ def table(split: str, folder: Path) -> None:
     card = trained_model.read(folder).card
     made: dict[str, Any] = json.loads((folder / trained_model.CARD).read_text(encoding="utf-8"))["made"]
     print(f"\nsplit {split}: {card.measured}\n")
-    print("| class | before | linear | after | event F1 |\n|---|---|---|---|---|")
+    print("| class | before | linear | after | overlap F1 |\n|---|---|---|---|---|")
     for one in card.classes:
-        values = (one.before, made["linear_layer"][one.name], one.after, made["event_f1"].get(one.name))
+        values = (one.before, made["linear_layer"][one.name], one.after, made["overlap_f1"].get(one.name))
         mark = " *" if one.name in made["shared_by_rule"] else ""
         print(f"| {one.name}{mark} | {' | '.join('' if v is None else f'{v:.2f}' for v in values)} |")
     for name, mean in made["mean_average_precision"].items():
