@@ -2,110 +2,107 @@
 
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from earwitness import api, audio, workers_ray
+import ray_work
+from earwitness import api, audio, runner, workers_ray
 from earwitness.backbones import open_backbone
 from earwitness.backbones.embedding import embedded
 from earwitness.errors import UnusableAudio, UserError
+from earwitness.ledger import Ledger
 from earwitness.listeners import open_listener
 from earwitness.listeners.base import Call, Hearing, Unheard
 from earwitness.listeners.on_ray import OnRay
+from earwitness.manifest import Item
 from earwitness.questions import QUESTIONS
+from earwitness.runner import Ask
 from earwitness.scenes import dataset, making, order_pairs
 from earwitness.scenes.bank import Bank
-from earwitness.workers import parts
-
-pytestmark = pytest.mark.xdist_group("ray")  # one cluster is enough
+from earwitness.workers import CHUNK, parts
+from earwitness.workers_ray import on_ray
 
 CPUS = 2
-PAIRS = 10
+PAIRS = 3
 
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster():
-    """One cluster for all tests, which each join it as they find it."""
-    with workers_ray._cluster(CPUS) as (ray, cpus):
-        assert cpus == CPUS
-        yield ray
+    """One cluster for all tests, which each join it as they find it; every worker costs seconds of CPU."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(ray_work.SECRET, "of the command")
+        with workers_ray._cluster(CPUS) as (ray, cpus):
+            assert cpus == CPUS
+            session = Path(ray._private.worker._global_node.get_session_dir_path())
+            assert session.is_dir()
+            yield ray
+        assert not session.exists()
 
 
 def contents(folder):
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
-# Work functions, found by the workers in this module
-
-
-def halves(keys):
-    return np.array([int(key) / 2 for key in keys])
-
-
-class Once:
-    """Kills its own process the first time that it comes to a key."""
-
-    def __init__(self, key, folder):
-        self.key, self.folder = key, folder
-
-    def __call__(self, keys):
-        marker = self.folder / "killed"
-        if self.key in keys and not marker.exists():
-            marker.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return list(keys)
-
-
-def poisoned(keys):
-    if "20" in keys:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return list(keys)
-
-
-def refusing(keys):
-    if "20" in keys:
-        raise UnusableAudio("empty", "no samples")
-    return list(keys)
-
-
-def full(keys):
-    raise OSError(28, "No space left on device")
-
-
 KEYS = [str(number) for number in range(70)]
 
 
-def test_results_are_those_of_one_process_and_the_callers_own():
-    found = list(parts(halves, KEYS, CPUS, "ray"))
-    assert np.array_equal(np.concatenate(found), np.arange(70) / 2)
-    found[0][0] = 7  # not a view of memory that the cluster shares
-
-
-def test_what_a_lost_worker_had_is_done_again_and_nothing_twice(tmp_path):
-    assert list(chain.from_iterable(parts(Once("20", tmp_path), KEYS, CPUS, "ray"))) == KEYS
+def test_what_a_lost_worker_had_is_done_again_and_results_are_those_of_one_process(tmp_path):
+    found = list(parts(ray_work.Halves("20", tmp_path), KEYS, CPUS, "ray"))
     assert (tmp_path / "killed").exists()
+    assert np.array_equal(np.concatenate(found), np.arange(70) / 2)
+    found[0][0] = 7  # the caller's own, not a view of memory that the cluster shares
 
 
-def test_a_key_that_ends_every_worker_is_named():
-    with pytest.raises(UserError, match=r"^20: 3 workers ended over it"):
-        list(parts(poisoned, KEYS[:22], 1, "ray"))
+def test_a_key_that_ends_every_worker_is_named_and_the_others_are_done(monkeypatch):
+    monkeypatch.setattr(workers_ray, "TRIES", 2)
+    found = parts(ray_work.poisoned, ["19", "20"], 1, "ray")
+    assert next(found) == ["19"]
+    with pytest.raises(UserError, match=r"^20: 2 workers ended over it"):
+        next(found)
 
 
-def test_an_error_of_ours_arrives_with_its_key():
+def test_errors_arrive_as_they_are_and_ours_with_the_key_while_secrets_stay():
+    none, ours, full = on_ray(ray_work.failing, iter(["19", "20", "21"]), 1, at_a_time=1, ahead=3)
     with pytest.raises(UserError, match=r"^20: empty: no samples"):
-        list(parts(refusing, KEYS, 1, "ray"))
-
-
-def test_a_full_disk_is_told_as_such():
+        ours.given()
     with pytest.raises(OSError) as told:
-        list(parts(full, KEYS[:2], 1, "ray"))
+        full.given()
     assert told.value.errno == 28
+    assert none.given() is None  # workers have not the keys of the command,
+    assert os.environ[ray_work.SECRET]  # which still has them
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("OPENAI_API_KEY", "GEMINI_API_KEY", "HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD"),
+        *("GOOGLE_APPLICATION_CREDENTIALS", "api_key"),
+    ],
+)
+def test_secrets_are_known_by_their_names(name):
+    assert workers_ray._SECRET.fullmatch(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["PATH", "RAY_AUTH_TOKEN", "EARWITNESS_CACHE", "KEYBOARD", "OMP_NUM_THREADS"]
+)
+def test_what_workers_need_is_no_secret(name):
+    assert not workers_ray._SECRET.fullmatch(name)
+
+
+@pytest.mark.parametrize("address", ["auto", "127.0.0.1", "ray://nowhere", "127.0.0.1:99999", "{closed}"])
+def test_a_cluster_that_cannot_be_reached_is_named_with_the_remedy(cluster, address):
+    with socket.socket() as closed:  # bound, so that nobody else listens there
+        closed.bind(("127.0.0.1", 0))
+        address = address.format(closed=f"127.0.0.1:{closed.getsockname()[1]}")
+        with pytest.raises(UserError, match=rf"no Ray cluster at RAY_ADDRESS={address}: .*\n.*ray start"):
+            workers_ray._join(cluster, address, 1)
 
 
 # Rendering
@@ -124,45 +121,38 @@ def written(recipe, tmp_path_factory):
 
 
 def test_a_data_set_made_on_a_cluster_has_the_same_bytes(recipe, written, tmp_path):
-    dataset.write(tmp_path / "data", recipe, recipe.bank, stems=True, engine="ray")
+    dataset.write(tmp_path / "data", recipe, recipe.bank, stems=True, workers=1, engine="ray")
     assert contents(tmp_path / "data") == contents(written)
 
 
-def test_a_worker_that_sees_another_folder_of_that_name_says_so(recipe, tmp_path):
+def test_a_worker_that_sees_another_folder_of_that_name_says_so(tmp_path):
     def exchanged(done, total):
         (tmp_path / "data" / making.LOCK).write_text("of another machine")
 
+    more = order_pairs.recipe(Bank.builtin(3), pairs=CHUNK)
     with pytest.raises(UserError, match="is not the same folder on"):
-        dataset.write(tmp_path / "data", recipe, recipe.bank, workers=1, progress=exchanged)
+        dataset.write(tmp_path / "data", more, more.bank, workers=1, progress=exchanged)
 
 
-def cli(address, *arguments):
-    alone = {**workers_ray._ALONE, "RAY_ADDRESS": address}
-    return subprocess.run(
-        [sys.executable, "-m", "earwitness", *map(str, arguments)],
-        env={**os.environ, **alone},
+JOINING = """
+from earwitness.workers import parts
+if __name__ == "__main__":
+    print(list(parts(",".join, ["1", "2"], None, "ray")))
+"""
+
+
+def test_a_command_joins_the_cluster_that_is_named_and_leaves_it_running(cluster):
+    address = cluster.get_runtime_context().gcs_address
+    done = subprocess.run(
+        [sys.executable, "-c", JOINING],
+        env={**os.environ, **workers_ray._ALONE, "RAY_ADDRESS": address},
         capture_output=True,
         text=True,
         check=False,
     )
-
-
-MAKE = ("scenes", "make", "order", "--bank", "builtin", "--pairs", 2, "--engine", "ray", "--out")
-
-
-def test_the_command_line_joins_the_cluster_that_is_named_and_leaves_it_running(cluster, tmp_path):
-    address = cluster.get_runtime_context().gcs_address
-    done = cli(address, *MAKE, tmp_path / "data")
     assert done.returncode == 0, done.stderr
-    assert len(list((tmp_path / "data" / "audio").iterdir())) == 4
-    assert list(chain.from_iterable(parts(Once("none", tmp_path), KEYS, 1, "ray"))) == KEYS
-
-
-def test_a_cluster_that_cannot_be_reached_is_named_with_the_remedy(tmp_path):
-    done = cli("127.0.0.1:9", *MAKE, tmp_path / "data")
-    assert done.returncode == 2
-    assert "no Ray cluster at RAY_ADDRESS=127.0.0.1:9" in done.stderr
-    assert "ray start --head" in done.stderr
+    assert done.stdout.strip() == "['1,2']"
+    assert [node["Alive"] for node in cluster.nodes()] == [True]
 
 
 # Hearing
@@ -180,8 +170,15 @@ def rows(run):
 
 
 def test_a_run_on_a_cluster_has_the_same_rows(written, tmp_path):
-    for engine in ("local", "ray"):
-        api.judge("order", written, run=tmp_path / engine, engine=engine, workers=CPUS)
+    items = [Item("a", path.stem, path, caption="") for path in sorted((written / "audio").iterdir())]
+    for name, listener in (
+        ("local", open_listener("yamnet", workers=1)),
+        ("ray", OnRay("yamnet", workers=1)),
+    ):
+        (tmp_path / name).mkdir()
+        with Ledger.create(tmp_path / name / "ledger.sqlite") as ledger:
+            ledger.begin({}, items)
+            runner.run(ledger, listener, lambda stored: [Ask("clip", "events")], QUESTIONS, seed=0)
     found = rows(tmp_path / "ray")
     assert len(found["hearings"]) == 2 * PAIRS
     assert found == rows(tmp_path / "local")
@@ -205,33 +202,28 @@ def actors():
     return ours
 
 
-def test_calls_of_a_lost_worker_are_heard_again_and_none_twice(written):
+def test_calls_of_a_lost_worker_are_heard_again_and_one_that_fails_is_unheard(written):
     clips = [audio.read(path) for path in sorted((written / "audio").iterdir())]
     killed = []
 
     def calls():
-        for number, clip in enumerate(2 * clips):
-            if number == 30:
+        for number in range(3 * len(clips)):
+            clip = clips[number % len(clips)]
+            if number == 13:  # one more than are under way before the first is done
                 killed.extend(actors())
                 for pid in killed:
                     os.kill(pid, signal.SIGKILL)
-            yield Call(f"call {number}", (clip,), QUESTIONS["events"])
+            broken = number == 2  # two clips, where one is asked about
+            yield Call(f"call {number}", (clip, clip) if broken else (clip,), QUESTIONS["events"])
 
-    found = list(OnRay("yamnet", workers=CPUS).hear(calls()))
+    found = list(OnRay("yamnet", workers=1).hear(calls()))
     assert killed
-    assert [key for key, _ in found] == [f"call {number}" for number in range(4 * PAIRS)]
-    assert all(isinstance(answer, Hearing) for _, answer in found)
-    assert [answer for _, answer in found[:PAIRS]] == [answer for _, answer in found[2 * PAIRS : 3 * PAIRS]]
-
-
-def test_a_call_at_which_the_listener_fails_is_unheard_and_the_others_are_not(written):
-    clip = audio.read(next((written / "audio").iterdir()))
-    broken = Call("broken", (clip, clip), QUESTIONS["events"])  # two clips, where one is asked about
-    good = [Call(f"good {number}", (clip,), QUESTIONS["events"]) for number in range(6)]
-    found = dict(OnRay("yamnet", workers=1).hear([*good[:2], broken, *good[2:]]))
-    assert isinstance(found["broken"], Unheard)
-    assert found["broken"].reason == "transport"
-    assert all(isinstance(found[call.call_id], Hearing) for call in good)
+    assert [key for key, _ in found] == [f"call {number}" for number in range(3 * len(clips))]
+    answers = [answer for _, answer in found]
+    assert isinstance(answers[2], Unheard)
+    assert answers[2].reason == "transport"
+    assert all(isinstance(answer, Hearing) for number, answer in enumerate(answers) if number != 2)
+    assert answers[6:12] == answers[12:18]
 
 
 def test_a_listener_on_a_cluster_is_the_same_listener():
@@ -252,7 +244,7 @@ def test_embeddings_are_the_same_bits(written, tmp_path):
     files = [*sorted((written / "audio").iterdir()), tmp_path / "absent.wav"]
     backbone = open_backbone("yamnet")
     here, there = (
-        [found for _, found in embedded(files, backbone, workers=CPUS, engine=engine, cache=False)]
+        [found for _, found in embedded(files, backbone, workers=1, engine=engine, cache=False)]
         for engine in ("local", "ray")
     )
     for one, other in zip(here[:-1], there[:-1], strict=True):

@@ -10,6 +10,8 @@ import importlib
 import importlib.metadata
 import logging
 import os
+import re
+import shutil
 import socket
 import sys
 from collections import deque
@@ -17,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from earwitness.errors import EarwitnessError, UserError
@@ -252,33 +255,65 @@ def _cluster(workers: int | None) -> Iterator[tuple[Any, int]]:
             os.environ.setdefault(name, value)
     ray: Any = importlib.import_module("ray")
     joined = not ray.is_initialized()
-    if joined:
-        _join(ray, address, workers)
+    left = _join(ray, address, workers) if joined else None
     try:
         yield ray, int(ray.cluster_resources().get("CPU", 1))
     finally:
         if joined:
             ray.shutdown()
+        if left is not None:
+            shutil.rmtree(left, ignore_errors=True)  # what is left of it, Ray may still be writing
 
 
+_QUIET = {"log_to_driver": False, "logging_level": logging.ERROR}
 _ALONE = {
     "RAY_USAGE_STATS_ENABLED": "0",  # nothing is told to anybody
+    "RAY_worker_niceness": "0",  # as the command is; Ray would let anything else on the machine go first
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # as there, Ray then listens on loopback alone; read at import
 }
 
 
-def _join(ray: Any, address: str, workers: int | None) -> None:
-    how: dict[str, Any] = {}
-    if address == "local":
-        cpus = workers or len(os.sched_getaffinity(0))
-        how = {"num_cpus": cpus, "object_store_memory": _STORE_BYTES, "include_dashboard": False}
+_PLACE = re.compile(r"(?:ray://)?(?:\[(?P<v6>[^\]]+)\]|(?P<host>[^:\[\]/]+)):(?P<port>\d{1,5})")
+
+_SECRET = re.compile(r"(?i)(?!RAY_)(.*_)?(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(_.*)?")
+"""Names of what is nobody's business but the command's. Ray's own processes need its token."""
+
+
+def _join(ray: Any, address: str, workers: int | None) -> Path | None:
+    """Join the cluster; the folder of its session if it is one of ours, which nobody else will remove.
+
+    Raises:
+        UserError: If there is none.
+    """
     try:
-        host, colon, port = address.removeprefix("ray://").rpartition(":")
-        if colon and port.isdigit():  # Ray itself would try for long
-            socket.create_connection((host, int(port)), _REACH_S).close()
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **how)
-    except (OSError, RuntimeError, ValueError) as fault:
+        if address == "local":
+            with _without_secrets():
+                joined = ray.init(
+                    address="local",
+                    num_cpus=workers or len(os.sched_getaffinity(0)),
+                    object_store_memory=_STORE_BYTES,
+                    include_dashboard=False,
+                    **_QUIET,
+                )
+            return Path(joined.address_info["session_dir"])
+        if (place := _PLACE.fullmatch(address)) is None:  # "auto" may be a cluster that is long gone
+            raise ValueError("it must be HOST:PORT, as 'ray start' gave it")
+        with socket.create_connection((place["v6"] or place["host"], int(place["port"])), _REACH_S):
+            pass  # Ray itself would try for long
+        ray.init(address=address, **_QUIET)
+    except (OSError, OverflowError, RuntimeError, ValueError) as fault:
         raise UserError(
             f"there is no Ray cluster at {ADDRESS}={address}: {fault}.",
             f"Start one with 'ray start --head', correct {ADDRESS}, or unset it to use this machine alone.",
         ) from fault
+    return None
+
+
+@contextmanager
+def _without_secrets() -> Iterator[None]:
+    """While processes are started that inherit the environment, and every worker from them."""
+    kept = {name: os.environ.pop(name) for name in list(os.environ) if _SECRET.fullmatch(name)}
+    try:
+        yield
+    finally:
+        os.environ.update(kept)
