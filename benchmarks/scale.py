@@ -2,11 +2,13 @@
 
     OMP_NUM_THREADS=1 python benchmarks/scale.py [--clips 300] [--items 20000] [--listener MODEL ...] [--ray]
 
-Clips are ordered pairs of the built-in bank, 10 s at 16 kHz. Every stage does some clips and then twice as
-many more; the difference of the two is what a clip costs, and what is left is the cost of the start. CPU
-seconds are those of this process and of all below it, read five times a second; wall time is not used.
-``--ray`` does the same on a cluster of this machine: the ratio is what spreading costs, and the driver's own
-share says how many clips a second one run can feed to a cluster.
+Clips are ordered pairs of the built-in bank, 10 s at 16 kHz. Every stage does some clips and then three times
+as many; the difference of the two is what a clip costs, without the start. All of a stage is done in this
+process, whose own CPU seconds are counted; wall time is not used.
+``--ray`` gives the same clips to this process and to one worker of a cluster of this machine. The worker
+states its own CPU seconds with every result, so none are missed, and those of the command and of Ray's
+daemons, which live from before to after, are counted beside them: the ratio is what Ray adds, and the
+command's share says how many clips a second it can feed to a cluster.
 ``--items`` is the number of tiny clips that a scripted listener hears in one run: CPU of its tenths, bytes of
 the ledger and peak memory, to see whether a clip costs the same at the end as at the beginning.
 """
@@ -16,35 +18,34 @@ import json
 import os
 import resource
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
-from itertools import pairwise
+from dataclasses import dataclass
+from itertools import islice, pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from earwitness import audio, runner, workers_ray
 from earwitness.backbones import open_backbone
-from earwitness.backbones.embedding import embedded
+from earwitness.backbones.embedding import _Work, embedded
 from earwitness.ledger import Ledger
 from earwitness.listeners import open_listener
-from earwitness.listeners.base import Listener
+from earwitness.listeners.base import Call, Listener
 from earwitness.listeners.llm_cost import expected
 from earwitness.listeners.llm_options import LlmOptions
-from earwitness.listeners.on_ray import OnRay
+from earwitness.listeners.on_ray import _BATCH, _Ear
 from earwitness.manifest import Item
 from earwitness.questions import QUESTIONS
 from earwitness.questions.alignment import ALIGNMENT
 from earwitness.runner import Ask
 from earwitness.scenes import dataset, order_pairs
 from earwitness.scenes.bank import Bank
+from earwitness.workers import AHEAD, CHUNK
 
 MILLION = 1_000_000
 SECONDS = 10.0
-WORKERS = 2
 JUDGES = (("google", "gemini-2.5-pro"), ("google", "gemini-2.5-flash"), ("openai", "gpt-audio"))
 _TICK = os.sysconf("SC_CLK_TCK")
 
@@ -54,63 +55,35 @@ def own_cpu_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-class Counted:
-    """CPU seconds of this process and, as far as they were seen, of all below it."""
-
-    def __init__(self) -> None:
-        self.own = self.all = 0.0
-
-
-@contextmanager
-def counted() -> Iterator[Counted]:
-    found, ended, seen = Counted(), threading.Event(), dict[int, float]()
-    before, own, watching = dict(below()), own_cpu_s(), 0.0
-
-    def watch() -> None:
-        nonlocal watching
-        while not ended.wait(0.2):
-            seen.update(below())
-        watching = time.thread_time()
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    try:
-        yield found
-    finally:
-        ended.set()
-        watcher.join()
-        found.own = own_cpu_s() - own - watching
-        seen.update(below())
-        found.all = found.own + sum(used - before.get(pid, 0.0) for pid, used in seen.items())
-
-
-def below() -> Iterator[tuple[int, float]]:
-    """CPU seconds of every process below this one."""
+def daemons_cpu_s() -> float:
+    """CPU seconds of every process below this one that is no worker of Ray's."""
     stats = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
-            fields = path.read_text().rpartition(")")[2].split()
+            name, _, rest = path.read_text().partition("(")[2].rpartition(")")
         except OSError:
             continue
-        stats[int(path.parent.name)] = int(fields[1]), (int(fields[11]) + int(fields[12])) / _TICK
-    for pid, (_, used) in stats.items():
+        fields = rest.split()
+        stats[int(path.parent.name)] = name, int(fields[1]), (int(fields[11]) + int(fields[12])) / _TICK
+    total = 0.0
+    for pid, (name, _, used) in stats.items():
         above = pid
         while above in stats and above != os.getpid():
-            above = stats[above][0]
-        if above == os.getpid() and pid != os.getpid():
-            yield pid, used
+            above = stats[above][1]
+        if above == os.getpid() and pid != os.getpid() and not name.startswith("ray::"):
+            total += used
+    return total
 
 
-def per_clip(stage: Callable[[int, Path], object], clips: int) -> tuple[float, float]:
-    """CPU seconds of a clip, in all processes and in this one: of 3 n clips less those of n, over 2 n."""
+def per_clip(stage: Callable[[int, Path], object], clips: int) -> float:
+    """CPU seconds of a clip in this process: of 3 n clips less those of n, over 2 n."""
     used = []
     with tempfile.TemporaryDirectory() as folder:
         for count in (clips, 3 * clips):
-            with counted() as found:
-                stage(count, Path(folder) / str(count))
-            used.append(found)
-    few, many = used
-    return (many.all - few.all) / (2 * clips), (many.own - few.own) / (2 * clips)
+            before = own_cpu_s()
+            stage(count, Path(folder) / str(count))
+            used.append(own_cpu_s() - before)
+    return (used[1] - used[0]) / (2 * clips)
 
 
 def size(folder: Path) -> int:
@@ -120,9 +93,9 @@ def size(folder: Path) -> int:
 # --- stages ----------------------------------------------------------------------------------------
 
 
-def render(count: int, folder: Path, engine: str = "local", workers: int = 1) -> None:
+def render(count: int, folder: Path) -> None:
     recipe = order_pairs.recipe(Bank.builtin(12), pairs=count // 2)
-    dataset.write(folder, recipe, recipe.bank, workers=workers, engine=engine)
+    dataset.write(folder, recipe, recipe.bank, workers=1)
 
 
 def hear(files: Sequence[Path], folder: Path, listener: Listener) -> None:
@@ -134,8 +107,8 @@ def hear(files: Sequence[Path], folder: Path, listener: Listener) -> None:
         runner.run(ledger, listener, lambda stored: [Ask("clip", "events")], QUESTIONS, seed=0)
 
 
-def embed(files: Sequence[Path], engine: str = "local", workers: int = 1, cache: bool = False) -> None:
-    for _ in embedded(files, open_backbone("yamnet"), workers=workers, engine=engine, cache=cache):
+def embed(files: Sequence[Path]) -> None:
+    for _ in embedded(files, open_backbone("yamnet"), workers=1, cache=False):
         pass
 
 
@@ -224,16 +197,16 @@ def main() -> None:
         files = sorted((folder / "set" / "audio").iterdir())
         sound, every = (size(place) / len(files) for place in (folder / "set" / "audio", folder / "set"))
         print(f"a clip on disk: {sound:,.0f} bytes of audio, {every - sound:,.0f} of truth and tables")
-        show("render, with its files", per_clip(render, given.clips)[0])
+        show("render, with its files", per_clip(render, given.clips))
         heard = ["yamnet", script(folder), *given.listener]
         for listener in heard:
             ear = open_listener(listener, workers=1)
             ear.ready()
-            cpu, _ = per_clip(lambda n, to, ear=ear: hear(files[:n], to, ear), given.clips)
+            cpu = per_clip(lambda n, to, ear=ear: hear(files[:n], to, ear), given.clips)
             hear(files[:100], folder / listener.replace("/", "_"), ear)
             kept = (folder / listener.replace("/", "_") / "ledger.sqlite").stat().st_size
             show(f"hear, {listener.partition(':')[0]}", cpu, f"; ledger {kept / 100:,.0f} bytes a clip")
-        cpu, _ = per_clip(lambda n, to: embed(files[:n]), given.clips)
+        cpu = per_clip(lambda n, to: embed(files[:n]), given.clips)
         show("embed, yamnet", cpu, f"; cache {cached_bytes(files[:50], folder / 'cache'):,.0f} bytes a clip")
         if given.ray:
             on_ray(files, given.clips)
@@ -246,27 +219,51 @@ def main() -> None:
         long_run(given.items)
 
 
+@dataclass
+class Metered:
+    """Some work, and beside what it gives the CPU seconds that its process had used by then."""
+
+    work: Callable[[Sequence[Any]], Any]
+
+    def __call__(self, keys: Sequence[Any]) -> tuple[Any, float]:
+        return self.work(keys), time.process_time()
+
+
 def on_ray(files: Sequence[Path], clips: int) -> None:
-    """Every stage by two workers here and by two on a cluster that is up already."""
+    """The same clips by this process and by one worker of a cluster that is up already."""
 
-    def ear(engine: str) -> Listener:
-        if engine == "ray":
-            return OnRay("yamnet", workers=WORKERS)
-        return open_listener("yamnet", workers=WORKERS)
+    def read(path: Path) -> Call:
+        return Call(path.stem, (audio.read(path),), QUESTIONS["events"])
 
-    jobs: dict[str, tuple[int, Callable[[str, int, Path], None]]] = {
-        "hear, yamnet": (clips, lambda engine, n, to: hear(files[:n], to, ear(engine))),
-        "embed, yamnet": (clips, lambda engine, n, to: embed(files[:n], engine, WORKERS)),
-        # a worker first decodes the bank: of fewer scenes, that is what would be measured
-        "render": (10 * clips, lambda engine, n, to: render(n, to, engine, WORKERS)),
+    jobs: dict[str, tuple[Callable[[Sequence[Any]], Any], Callable[[Path], Any], int]] = {
+        "hear, yamnet": (_Ear("yamnet", None), read, _BATCH),
+        "embed, yamnet": (_Work(open_backbone("yamnet"), None), Path, CHUNK),
     }
-    for name, (count, job) in jobs.items():
-        here, _ = per_clip(partial(job, "local"), count)
-        with workers_ray._cluster(WORKERS):
-            there, driver = per_clip(partial(job, "ray"), count)
-        print(f"{name} on Ray: {1e3 * there:.2f} against {1e3 * here:.2f} ms, {there / here:.2f} times")
+
+    def here(work: Callable[..., Any], keys: Iterator[Any], at_a_time: int) -> None:
+        while chunk := list(islice(keys, at_a_time)):
+            work(chunk)
+
+    def there(work: Callable[..., Any], keys: Iterator[Any], at_a_time: int) -> tuple[float, float, float]:
+        own, daemons, worker = own_cpu_s(), daemons_cpu_s(), 0.0
+        for part in workers_ray.on_ray(Metered(work), keys, 1, at_a_time=at_a_time, ahead=AHEAD):
+            _, worker = part.given()
+        return worker, own_cpu_s() - own, daemons_cpu_s() - daemons
+
+    for name, (work, key, at_a_time) in jobs.items():
+        with workers_ray._cluster(1):
+            few, many = (there(work, map(key, files[:count]), at_a_time) for count in (clips, 3 * clips))
+        worker, driver, daemons = ((more - less) / (2 * clips) for less, more in zip(few, many, strict=True))
+        alone = per_clip(
+            lambda n, to, work=work, key=key, by=at_a_time: here(work, map(key, files[:n]), by), clips
+        )
+        added = (worker + driver + daemons) / alone
         print(
-            f"  of it the driver's {1e3 * driver:.2f} ms: it feeds {1 / driver:,.0f} clips a second",
+            f"{name}, {2 * clips} clips: {1e3 * alone:.1f} ms CPU a clip in one process; on Ray the worker's"
+        )
+        print(
+            f"  {1e3 * worker:.1f}, the command's {1e3 * driver:.1f}, the daemons' {1e3 * daemons:.1f}: "
+            f"{added:.2f} times; the command feeds {1 / driver:,.0f} clips a second of its CPU",
             flush=True,
         )
 
