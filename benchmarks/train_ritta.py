@@ -6,15 +6,18 @@ Trains it with recordings held out and with recordings shared, or takes what an 
 folder, and prints frame mAP before and after, by class. Then the listener's own ceiling: a RiTTA data set of
 all 25 classes from the test side of the bank, which a model of the split ``held-out`` has not seen, heard by
 plain yamnet and by that model: mAMSR of the reference audio by sub-relation, and how many of its clips each
-could be asked about. ``yamnet, all labels`` is asked about classes it does not claim to know, too.
+could be asked about; and their means over the prompts that all were asked about. ``yamnet, all labels`` is
+asked about classes it does not claim to know, too.
 A model of the split ``shared`` has seen the test recordings, so no ceiling is measured with it.
 """
 
 import argparse
+import csv
 import json
 import os
 import time
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from earwitness import api
@@ -85,13 +88,14 @@ def ceilings(given: argparse.Namespace, model: Path) -> None:
         "yamnet, all labels": ("yamnet", True),
         "trained": (str(model), False),
     }
-    found = {}
+    found, values = {}, {}
     for name, (listener, unclaimed) in hearers.items():
         run = given.folder / f"run-{name.replace(', ', '-').replace(' ', '-')}-{given.per_relation}"
         options = api.Options(unclaimed=unclaimed)
         api.score_ritta(data, run=run, listener=listener, distances="none", options=options)
         rows = json.loads((run / "summary.json").read_text(encoding="utf-8"))["rows"]
         found[name] = next(row for row in rows if row["system"] == "reference")
+        values[name] = scored(run / "items.csv")
     print(f"\nmAMSR of the reference audio, {given.per_relation} prompts a relation, all classes\n")
     print(f"| relation | {' | '.join(hearers)} |\n|---|{'---|' * len(hearers)}")
     for relation in ("all", *RELATIONS):
@@ -103,6 +107,16 @@ def ceilings(given: argparse.Namespace, model: Path) -> None:
             cells.append("" if shown is None else f"{shown:.2f} ({count})")
         print(f"| {relation} | {' | '.join(cells)} |")
     print("In brackets: how many prompts the listener could be asked about.")
+    common = set.intersection(*map(set, values.values()))
+    means = ", ".join(f"{name} {fmean(of[one] for one in common):.2f}" for name, of in values.items())
+    print(f"Mean MSR of the {len(common)} prompts that all were asked about: {means}")
+
+
+def scored(items: Path) -> dict[str, float]:
+    """MSR by prompt, of the reference audio."""
+    with items.open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["system"] == "reference" and row["msr"]]
+    return {row["sample_id"]: float(row["msr"]) for row in rows}
 
 
 if __name__ == "__main__":
