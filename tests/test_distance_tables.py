@@ -85,6 +85,10 @@ def test_anchors_stand_last_with_their_clips_and_nothing_is_best():
     shown = by_name(sheet)
     assert shown[FLOOR]["Clips"].text == shown[FLOOR]["Frames"].text == "40 + 50"
     assert shown[REFERENCE]["Frames"].text == "50"
+    assert shown[REFERENCE]["Clips"].text == "49/50"
+    more = (replace(found.coverage[0], clips=72, used=72), *found.coverage[1:])
+    (sheet,) = distance_tables.sheets(replace(found, rows=(*found.rows, *isd), coverage=more))
+    assert by_name(sheet)[REFERENCE]["Clips"].text == "50", "those that every set is held against"
 
 
 @pytest.mark.parametrize(
@@ -94,6 +98,7 @@ def test_anchors_stand_last_with_their_clips_and_nothing_is_best():
         (0.0030, 0.0013, 0.0047, ("0.0030", "0.0013", "0.0047")),
         (2271.836, 2062.3, 2481.4, ("2272", "2062", "2481")),
         (0.0, None, None, ("0", "", "")),
+        (0.0, 0.0, 1e-9, ("0", "0", "0")),
         (0.99951, None, None, ("1.000", "", "")),
         (1e-7, -1e-7, 2e-7, ("0.0000", "0.0000", "0.0000")),
     ],
@@ -155,6 +160,9 @@ def test_a_terminal_shows_as_many_columns_as_have_room():
     assert len(narrow) > 1
     assert [head for _, heads, _ in narrow for head in heads[1:]] == list(sheet.heads[1:])
     assert all(heads[0] == "Set" for _, heads, _ in narrow)
+    (long,) = distance_tables.sheets(distances("PicoAudio-simulated-reference"))
+    ((_, _, lines),) = distance_tables.pieces(long, 200)
+    assert lines[0][0] == ["PicoAudio-simulated-", "reference"], "broken between words"
 
 
 def test_joined_results_keep_every_set_and_one_of_each_anchor():
@@ -167,3 +175,36 @@ def test_joined_results_keep_every_set_and_one_of_each_anchor():
     assert both.notes == ("a note", "another")
     with pytest.raises(UserError, match="version"):
         joined(first, distances("c", recipe=replace(RECIPE, version="v2")))
+
+
+def test_a_set_of_fewer_usable_clips_is_marked_and_csv_says_why_there_is_no_interval():
+    found = distances("a", "b")
+    coverage = tuple(replace(c, used=c.used - 9) if c.system == "b" else c for c in found.coverage)
+    unsure = Distance("a", ALL, "kl", 1.0, n=3, no_interval="fewer than 10 clusters of clips")
+    found = replace(found, coverage=coverage, rows=(*found.rows, unsure))
+    (sheet,) = distance_tables.sheets(found)
+    assert [name for name, _ in sheet.lines][:2] == ["a", "b ¶"]
+    assert distance_tables.FEWER_NOTE in sheet.notes
+    (plain,) = distance_tables.sheets(found, roles={"b": "floor"})
+    assert distance_tables.FEWER_NOTE not in plain.notes, "a baseline is no rival"
+    rows = csv.DictReader(io.StringIO(distance_tables.csv_text(found)))
+    assert [row["no_interval"] for row in rows if row["metric"] == "kl"] == [unsure.no_interval]
+
+
+def test_the_reference_side_is_counted_where_it_is_not_of_one_size_for_all():
+    found = distances("a", "b")
+    assert "Ref. clips" not in distance_tables.sheets(found)[0].heads
+    rows = tuple(replace(row, reference_n=33) if row.system == "b" else row for row in found.rows)
+    (sheet,) = distance_tables.sheets(replace(found, rows=rows))
+    by_name = {name: dict(zip(sheet.heads[1:], cells, strict=True)) for name, cells in sheet.lines}
+    for head in ("Ref. clips", "Ref. frames"):
+        assert [by_name[name][head].text for name in ("a", "b", FLOOR)] == ["50", "33", "--"]
+
+
+@pytest.mark.parametrize("change", [{"pairing": "other"}, {"captions": "c" * 64}, {"seed": 7}])
+def test_pairs_captions_and_seed_are_told_and_keep_results_apart(change):
+    (name,) = change
+    other = distances("b", recipe=replace(RECIPE, **change))
+    assert str(change[name])[:16] in distance_tables.recipe_words(other.recipe)
+    with pytest.raises(UserError, match=f"- {name}: "):
+        joined(distances("a"), other)

@@ -656,3 +656,17 @@ def test_cosines():
     y[7, 1] = np.inf
     with pytest.raises(ValueError, match="a: row 7 has inf"):
         cosines(y, x)
+
+
+def test_the_mean_of_merged_frames_is_theirs_to_the_last_digits():
+    """Blocks far apart: an error in how means are put together cannot hide in the spread."""
+    rng = np.random.default_rng(0)
+    blocks = [rng.standard_normal((count, 3)) + 1000 * at for at, count in enumerate((7, 40, 2))]
+    merged = Moments()
+    for block in blocks:
+        one = Moments()
+        one.add(block)
+        merged = merged.merged(one)
+    found, rows = merged.gaussian(), np.concatenate(blocks)
+    np.testing.assert_allclose(found.mean, rows.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(found.cov, np.cov(rows, rowvar=False), rtol=1e-12)

@@ -166,6 +166,14 @@ def test_reports_are_rebuilt_with_no_clip_cache_or_weights(
     assert [(run / name).read_bytes() for name in written] == before
 
 
+def test_a_run_s_distances_join_others_of_their_recipe(world: World, tmp_path: Path) -> None:
+    assert earwitness.api.join_distances([world.run]).distances == world.result.summary.distances
+    data = strict(world.run / "summary.json")
+    (tmp_path / "summary.json").write_text(json.dumps({**data, "distances": None}), encoding="utf-8")
+    with pytest.raises(UserError, match="is a run without distances"):
+        earwitness.api.join_distances([tmp_path])
+
+
 def test_numbers_are_strict_json_with_their_recipe(world: World) -> None:
     kept = strict(world.run / "summary.json")["distances"]
     assert kept["recipe"]["backbone"] == "yamnet"
@@ -205,6 +213,17 @@ def test_a_system_added_later_changes_no_other_number_and_clips_that_went_keep_t
     (note,) = [note for note in later.summary.distances.notes if "noise" in note]
     assert note == "As measured before some of their clips were gone: noise."
     assert later.rescored == ""
+
+
+@pytest.mark.parametrize("change", [{}, {"version": "other"}, {"seed": 1}, {"pairing": "own"}])
+def test_clips_that_went_keep_their_numbers_by_the_same_recipe_alone(change: dict[str, Any]) -> None:
+    before = synthetic()
+    only = tuple(row for row in before.rows if row.system != "AUDIT")
+    now = replace(before, rows=only, coverage=(), recipe=replace(before.recipe, **change))
+    found = run_distances._with_gone(now, before, {"AUDIT"})
+    assert any(row.system == "AUDIT" for row in found.rows) == (not change)
+    (note,) = found.notes
+    assert note.startswith("Not measured by this recipe" if change else "As measured before")
 
 
 # --- where they stand ------------------------------------------------------------------------------------

@@ -6,7 +6,8 @@ import pytest
 
 from earwitness.tasks import edit, label, order
 from earwitness.tasks.rows import ItemRow, Measures, MetricSpec, Summary
-from earwitness.tasks.summary import summarise
+from earwitness.tasks.summary import _pair, summarise
+from earwitness.tasks.tally import Drawn
 from earwitness.tasks.task import Hearer
 
 JOINT = MetricSpec("joint", "Joint", "all at once", rate=True)
@@ -236,3 +237,11 @@ def test_a_system_that_chance_has_no_part_in_has_no_interval() -> None:
         for metrics in (row.metrics, *row.parts.values()):
             assert metrics["joint"].value == pytest.approx(2 / 3)
             assert (metrics["joint"].low is None) == (row.system == "oracle")
+
+
+def test_strata_are_told_in_the_order_of_the_items() -> None:
+    """A set's order is another in every process, and so would the note be."""
+    values = {(f"stratum {at}", "x", "1"): float(at % 2) for at in range(12)}
+    both = {"a": values, "b": dict.fromkeys(values, 0.5)}
+    found = _pair(MetricSpec("m", "M", "", 1, scale=None), "a", "b", both, Drawn(0.95, 20, 0))
+    assert ", ".join(f"stratum {at}" for at in range(12)) in found.note
