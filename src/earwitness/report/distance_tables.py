@@ -21,6 +21,7 @@ from types import MappingProxyType
 from earwitness.report import latex, tables
 from earwitness.report.cells import csv_rows, one_line, safe
 from earwitness.report.tables import Cell, TableOptions, markdown_cell, markdown_text
+from earwitness.report.terminal_table import folded
 from earwitness.tasks.distances import ALL, ANCHORS, FLOOR, METRICS, REFERENCE, Distance, Distances, Recipe
 from earwitness.tasks.rows import MetricSpec
 
@@ -188,7 +189,8 @@ def cell(row: Distance | None, options: TableOptions = _USUAL, part: str = "") -
     decimals = options.decimals
     if decimals is None:
         largest = max(abs(bound) for bound in (row.value, row.low, row.high) if bound is not None)
-        digits = _DIGITS - 1 - floor(log10(largest)) if largest else 0
+        nothing = row.value == 0 and largest < 10**-_MOST_DECIMALS
+        digits = 0 if nothing else _DIGITS - 1 - floor(log10(largest))
         decimals = min(max(digits, 0), _MOST_DECIMALS)
 
     def text(value: float) -> str:
@@ -224,22 +226,30 @@ def _counts(
 
 
 def _clips(distances: Distances, found: Mapping[tuple[str, str, str], Distance], system: str) -> str:
+    common = _common(found, ("fd", "kad")) if system == REFERENCE else 0
     for row in distances.coverage:
         if row.system == system:
+            if 0 < common < row.used:  # of several references of a prompt one counts
+                return f"{common:,}"
             return f"{row.used:,}" if row.used == row.clips else f"{row.used:,}/{row.clips:,}"
     rows = [found.get((system, ALL, name)) for name in ("fd", "kad")] if system == FLOOR else []
     return next((f"{row.n:,} + {row.reference_n:,}" for row in rows if row), tables.NONE)
 
 
 def _frames(distances: Distances, found: Mapping[tuple[str, str, str], Distance], system: str) -> str:
-    if system == REFERENCE:  # if every set is held against the same of it
-        rows = [row for key, row in found.items() if key[0] not in ANCHORS and key[1:] == (ALL, "fad")]
-        counts = {row.reference_n for row in rows if row.reference_n}
-        return f"{min(counts):,}" if len(counts) == 1 else tables.NONE
+    if system == REFERENCE:
+        return f"{common:,}" if (common := _common(found, ("fad",))) else tables.NONE
     row = found.get((system, ALL, "fad"))
     if row is None or not row.n:
         return tables.NONE
     return f"{row.n:,} + {row.reference_n:,}" if system == FLOOR else f"{row.n:,}"
+
+
+def _common(found: Mapping[tuple[str, str, str], Distance], metrics: Sequence[str]) -> int:
+    """How many embeddings of the reference every set is held against; 0 if sets differ in that."""
+    rows = [row for (name, part, metric), row in found.items() if part == ALL and metric in metrics]
+    counts = {row.reference_n for row in rows if row.system not in ANCHORS and row.reference_n}
+    return min(counts) if len(counts) == 1 else 0
 
 
 def _systems(distances: Distances, roles: Mapping[str, str]) -> list[str]:
@@ -390,7 +400,8 @@ def pieces(sheet: Sheet, width: int) -> Iterator[tuple[str, list[str], list[list
         while stop < len(columns) and sum(widths[start : stop + 1]) + 2 * (stop + 1 - start) <= room:
             stop += 1
         lines: list[list[str | list[str]]] = [
-            [name, *(column[at] for column in columns[start:stop])] for at, name in enumerate(names)
+            [folded(name, _NAME), *(column[at] for column in columns[start:stop])]
+            for at, name in enumerate(names)
         ]
         yield "" if start else sheet.title, [sheet.heads[0], *sheet.heads[start + 1 : stop + 1]], lines
         start = stop

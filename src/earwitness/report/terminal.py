@@ -23,7 +23,7 @@ from earwitness.report.tables import (
     shown_name,
     signs,
 )
-from earwitness.report.terminal_table import Lines, table
+from earwitness.report.terminal_table import Lines, folded, table
 from earwitness.tasks.rows import Comparison, MetricSpec, Summary, SystemRow
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ MOST_OPEN = 3
 _ABREAST = 4  # metrics with intervals that stand beside each other in 80 columns
 _WITH_INTERVALS, _WITHOUT = 2, 4  # systems that stand beside the ceilings and floors in 80 columns
 _KINDS_WIDTH = 46  # columns of 80 for kinds of error
+_NAME = 10  # columns of 80 that names of sets have at least
 _NARROW = 5  # columns that a system then has at least
 
 Names = Mapping[str, str]
@@ -216,9 +217,15 @@ def _distances(summary: Summary, names: Names) -> list["Table"]:
     )
     found = []
     for sheet in (whole, *by_part[:1]):
-        cells = [[name, *(cell.text for cell in line)] for name, line in sheet.lines]
         title = "Distances to the reference" if sheet is whole else sheet.title
         heads = [textwrap.wrap(head, _NARROW, break_long_words=False) for head in sheet.heads]
+        columns = zip(*(line for _, line in sheet.lines), strict=True)
+        widths = [
+            max(map(len, [*head, *(cell.text for cell in column)]))
+            for head, column in zip(heads[1:], columns, strict=True)
+        ]
+        room = max(_NAME, 78 - sum(width + 2 for width in widths))
+        cells = [[folded(name, room), *(cell.text for cell in line)] for name, line in sheet.lines]
         found.append(table(title, heads, cells, caption if sheet is whole else ""))
     return found
 

@@ -1,5 +1,6 @@
 """One table for a terminal."""
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -10,6 +11,11 @@ if TYPE_CHECKING:
 
 Lines = str | Sequence[str]
 """A cell: one line, or several."""
+
+
+def folded(name: str, width: int) -> list[str]:
+    """A name in lines of at most ``width`` columns, broken at spaces and hyphens where there are any."""
+    return textwrap.wrap(one_line(name), width) or [""]
 
 
 def table(
