@@ -71,7 +71,7 @@ def test_classes_without_recordings_to_hold_are_named(tmp_path: Path) -> None:
         (tmp_path / f"rain/{number}.wav").unlink()
     found = sides.sides(Bank.open(tmp_path), "held-out")
     assert found.unheld == {"rain", "siren"}
-    assert any(note.startswith("No class had any to hold back") for note in found.notes)
+    assert any(note.startswith("No class had recordings to hold back") for note in found.notes)
 
 
 @pytest.mark.parametrize("split", sides.SPLITS)

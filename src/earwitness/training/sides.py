@@ -17,7 +17,7 @@ whole: it is in ``unheld``, and decides neither when to stop nor a threshold.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import partial
 
@@ -109,21 +109,21 @@ def sides(
     }
     shared = {**leaks, **other.shared}
     unheld = frozenset(_common(held, train))
-    notes = (*bank.notes, *_left_out(found[0], plain), *_told(train, shared, unheld))
+    notes = (*bank.notes, *_left_out(found[0], plain), *_told(train.keys(), shared, unheld))
     return Sides(split, train, held, test, shared, unheld, notes)
 
 
-def _told(classes: Collection[str], shared: Mapping[str, str], unheld: frozenset[str]) -> Iterator[str]:
+def _told(classes: Set[str], shared: Mapping[str, str], unheld: frozenset[str]) -> Iterator[str]:
     """What the sides share, in sentences."""
     for name, why in shared.items():
         yield f"{name} is in no mean, as train and test share its recordings: {why}."
-    if unheld:
+    if not classes - shared.keys() - unheld:
+        yield "No class had recordings to hold back: those trained on decided when to stop, and thresholds."
+    elif unheld:
         yield (
-            f"Too few recordings to hold some back, so these decide neither when to stop nor a threshold: "
+            "Too few recordings to hold some back, so these decide neither when to stop nor a threshold: "
             f"{listing(sorted(unheld), most=len(unheld))}."
         )
-    if not set(classes) - shared.keys() - unheld:
-        yield "No class had any to hold back: those trained on decided when to stop, and thresholds."
 
 
 def _left_out(*cuts: slices.Cut) -> Iterator[str]:
