@@ -3,8 +3,8 @@
 ``judge``, ``label``, ``panel`` (several listeners), ``estimate``, ``rebuild`` (the verb ``report``),
 ``compare``, ``bundle`` and ``bundle_clips`` (``label --bundle``), ``make_ritta``, ``import_ritta`` and
 ``score_ritta`` (``bench ritta``), ``distance`` and ``join_distances`` (``distance``), ``score_events``
-(``events``), ``train_listener`` (``listeners train``), ``make_scenes``, ``render_scene`` and ``bank_summary`` (``scenes``)
-mirror the command line; they are loaded when first used.
+(``events``), ``train_listener`` (``listeners train``), ``make_scenes``, ``render_scene`` and
+``bank_summary`` (``scenes``) mirror the command line; they are loaded when first used.
 """
 
 from typing import TYPE_CHECKING, Any
