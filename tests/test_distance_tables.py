@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from earwitness.errors import UserError
-from earwitness.report import distance_tables, tables
+from earwitness.report import distance_tables, distance_words, tables
 from earwitness.tasks.distances import (
     ALL,
     ANCHORS,
@@ -205,6 +205,6 @@ def test_the_reference_side_is_counted_where_it_is_not_of_one_size_for_all():
 def test_pairs_captions_and_seed_are_told_and_keep_results_apart(change):
     (name,) = change
     other = distances("b", recipe=replace(RECIPE, **change))
-    assert str(change[name])[:16] in distance_tables.recipe_words(other.recipe)
+    assert str(change[name])[:16] in distance_words.recipe_words(other.recipe)
     with pytest.raises(UserError, match=f"- {name}: "):
         joined(distances("a"), other)

@@ -10,6 +10,7 @@ from earwitness.api.runs import Progress, stage
 from earwitness.backbones import open_backbone
 from earwitness.backbones.base import Backbone
 from earwitness.errors import InputFaults, UserError
+from earwitness.files import taken
 from earwitness.report import distance_files
 from earwitness.tasks.distance_measures import DRAWS, check_metrics, measured
 from earwitness.tasks.distance_sets import read_sets
@@ -82,7 +83,7 @@ def distance(
         folders = _folders(sets)
     except InputFaults as fault:
         faults += fault.faults
-    faults += _of_out(_path(out), [Path(reference), *folders.values()])
+    faults += taken(Path(out), [Path(reference), *folders.values()]) if out else []
     found = read_sets(
         Path(reference),
         folders,
@@ -128,7 +129,7 @@ def join_distances(
     """
     if not results:
         raise UserError("no result is named.", "Name the folders that earwitness distance wrote.")
-    if faults := _of_out(_path(out), [Path(each) for each in results]):
+    if out and (faults := taken(Path(out), [Path(each) for each in results])):
         raise InputFaults("the folder to write", faults)
     return _written(joined(*(distance_files.read(Path(each)) for each in results)), out, command)
 
@@ -146,18 +147,6 @@ def _folders(sets: Mapping[str, str | Path] | Sequence[str | Path] | Path) -> di
     if isinstance(sets, (str, Path)):  # a string is a sequence, too
         sets = [sets]
     return systems_of([str(each) for each in sets])
-
-
-def _of_out(out: Path | None, inputs: Sequence[Path]) -> list[str]:
-    """Why nothing may be written there: a run's report or somebody's clips would be written over."""
-    if out is None:
-        return []
-    if (out / "run.json").exists():
-        return [
-            f"{out} holds a run, whose files of the same names would be lost; name another folder to write"
-        ]
-    within = [each for each in inputs if each.is_dir() and out.resolve().is_relative_to(each.resolve())]
-    return [f"{out} is or lies in {each}, which is read; name another folder to write" for each in within]
 
 
 def _path(given: str | Path | None) -> Path | None:

@@ -87,7 +87,7 @@ def _print(distances: "Distances", out: Path) -> None:
     """The tables as wide as the terminal, then what they rest on."""
     from rich.console import Console
 
-    from earwitness.report import distance_tables
+    from earwitness.report import distance_tables, distance_words
     from earwitness.report.cells import one_line
     from earwitness.report.terminal_table import table
 
@@ -97,7 +97,7 @@ def _print(distances: "Distances", out: Path) -> None:
             console.print(table(*piece))
         for note in sheet.notes:
             console.print(note, markup=False, highlight=False)
-    console.print(distance_tables.caption(distances), markup=False, highlight=False)
+    console.print(distance_words.caption(distances), markup=False, highlight=False)
     for note in distances.notes:
         console.print(f"- {one_line(note)}", markup=False, highlight=False)
     if distances.left_out:

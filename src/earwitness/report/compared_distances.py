@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from earwitness.errors import UserError
-from earwitness.report.distance_tables import SPECS, cell
+from earwitness.report.distance_tables import cell
+from earwitness.report.distance_words import SPECS
 from earwitness.tasks.distances import ALL, Distance, Distances, same_recipe
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from earwitness.errors import UserError
 from earwitness.files import write_text
-from earwitness.report import distance_tables
+from earwitness.report import distance_tables, distance_words
 from earwitness.report.tables import markdown_text
 from earwitness.tasks.distances import ALL, ANCHORS, FLOOR, Distances, from_json, to_json
 
@@ -105,21 +105,21 @@ def _sentences(distances: Distances) -> list[str]:
     said = [
         f"{len(systems)} {'set was' if len(systems) == 1 else 'sets were'} held against "
         f"{distances.recipe.reference_clips:,} reference clips.",
-        distance_tables.recipe_words(distances.recipe),
+        distance_words.recipe_words(distances.recipe),
         *(_HOW[name] for name in there),
     ]
     if any(row.low is not None for row in rows):
         sure = {row.metric for row in rows if row.low is not None}
         how = []
         for names, text in _SURE.items():
-            if titles := [distance_tables.SPECS[name].title for name in names if name in sure]:
+            if titles := [distance_words.SPECS[name].title for name in names if name in sure]:
                 how.append(f"of {' and '.join(titles)} {text}")
         told = "; ".join([*how, f"seed {distances.recipe.seed}"])
         said.append(f"Intervals are at {100 * distances.level:g} % ({told}).")
         said.append("A clip and its reference are one cluster, and so are clips of one sound.")
     for row in rows:
         if row.system == FLOOR and row.part == ALL and row.value is not None:
-            spec = distance_tables.SPECS[row.metric]
+            spec = distance_words.SPECS[row.metric]
             said.append(f"{spec.title} between two halves of the reference: {row.value:.{spec.decimals}f}.")
     said += [
         f"Of {one.system} {one.clips - one.used:,} of {one.clips:,} clips could not be used."

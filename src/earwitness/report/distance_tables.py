@@ -20,28 +20,11 @@ from types import MappingProxyType
 
 from earwitness.report import latex, tables
 from earwitness.report.cells import csv_rows, one_line, safe
+from earwitness.report.distance_words import SPECS, caption
 from earwitness.report.tables import Cell, TableOptions, markdown_cell, markdown_text
 from earwitness.report.terminal_table import folded
-from earwitness.tasks.distances import ALL, ANCHORS, FLOOR, METRICS, REFERENCE, Distance, Distances, Recipe
-from earwitness.tasks.rows import MetricSpec
+from earwitness.tasks.distances import ALL, ANCHORS, FLOOR, METRICS, REFERENCE, Distance, Distances
 
-SPECS: Mapping[str, MetricSpec] = {
-    spec.name: spec
-    for spec in (
-        MetricSpec("fad", "FAD", "Fréchet distance of the frames", -1, scale=None),
-        MetricSpec("fd", "FD", "Fréchet distance of the clips", -1, scale=None),
-        MetricSpec("kad", "KAD", "kernel distance (unbiased MMD²) of the clips", -1, scale=None),
-        MetricSpec(
-            "kl",
-            "KL",
-            "mean KL(reference || clip) of paired clips, in nats, without upper bound",
-            -1,
-            scale=None,
-        ),
-        MetricSpec("is", "IS", "Inception Score of the clips alone, too low for few clips", 1, scale=None),
-        MetricSpec("clap", "CLAP", "mean cosine of clip and caption", 1, scale=None),
-    )
-}
 CSV_HEAD = (
     *(
         "system",
@@ -269,54 +252,6 @@ def _letter(index: int) -> str:
     """a to z, then aa, ab and so on."""
     rest, last = divmod(index, len(ascii_lowercase))
     return (_letter(rest - 1) if rest else "") + ascii_lowercase[last]
-
-
-def recipe_words(recipe: Recipe) -> str:
-    """What decides a number beside the clips that are measured, in a sentence."""
-    settings = ", ".join(_setting(name, recipe.settings[name]) for name in sorted(recipe.settings))
-    return (
-        f"Embeddings: {recipe.backbone}, weights {recipe.version} ({settings}). Reference "
-        f"{recipe.reference[:16]}: {recipe.reference_clips:,} clips. Policy: {recipe.policy}. "
-        f"Pairs: {recipe.pairing}. "
-        + (f"Captions {recipe.captions[:16]}. " if recipe.captions else "")
-        + f"Seed {recipe.seed}. Recipe {recipe.key}."
-    )
-
-
-_UNITS = {"_hz": "Hz", "_s": "s"}
-
-
-def _setting(name: str, value: object) -> str:
-    """``rate_hz`` of 16000 is "rate 16000 Hz"."""
-    for ending, unit in _UNITS.items():
-        if name.endswith(ending):
-            return f"{name.removesuffix(ending).replace('_', ' ')} {_plain(value)} {unit}"
-    return f"{name.replace('_', ' ')} {_plain(value)}"
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, Mapping):
-        return "; ".join(f"{key} {_plain(each)}" for key, each in value.items())
-    if isinstance(value, (list, tuple)):
-        return "/".join(map(_plain, value))
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def caption(distances: Distances, metrics: Sequence[str] = METRICS) -> str:
-    """What a table needs to be read: what its metrics and anchors are, the intervals' level, the recipe."""
-    return f"{meanings(distances, metrics)} {recipe_words(distances.recipe)}"
-
-
-def meanings(distances: Distances, metrics: Sequence[str] = METRICS) -> str:
-    """What the metrics and anchors of a table are, and the intervals' level."""
-    rows = [row for row in distances.rows if row.metric in metrics and row.value is not None]
-    shown = [SPECS[name] for name in METRICS if any(row.metric == name for row in rows)]
-    said = ["; ".join(f"{spec.title}: {spec.meaning}" for spec in shown) + "."] if shown else []
-    if any(row.low is not None for row in rows):
-        said.append(f"With {100 * distances.level:g} % confidence intervals over clips.")
-    there = {row.system for row in rows}
-    said += [f"{name.capitalize()}: {what}." for name, what in ANCHORS.items() if name in there]
-    return one_line(" ".join(said))
 
 
 def markdown(

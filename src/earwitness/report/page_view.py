@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from earwitness.report import distance_tables, relation_tables, tables
+from earwitness.report import distance_tables, distance_words, relation_tables, tables
 from earwitness.tasks.edit_judged import TIE
 from earwitness.tasks.edit_measured import UNKNOWN
 from earwitness.tasks.ritta_scored import UNMEASURED
@@ -126,7 +126,7 @@ def _distances(summary: Summary, names: Mapping[str, str]) -> dict[str, Any]:
     options = tables.TableOptions(names=names)
     return {
         "sheets": distance_tables.sheets(found, options, tables.roles(summary)),
-        "caption": distance_tables.caption(found),
+        "caption": distance_words.caption(found),
         "notes": found.notes,
     }
 

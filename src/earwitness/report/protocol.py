@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from earwitness.report import distance_tables, relation_words
+from earwitness.report import distance_words, relation_words
 from earwitness.report.cells import one_line
 from earwitness.report.tables import key_spec, low_coverage, markdown_text
 from earwitness.tasks import independence
@@ -206,13 +206,13 @@ def _distances(summary: Summary) -> list[str]:
     if found is None:
         return []
     there = {row.metric for row in found.rows}
-    specs = [spec for name, spec in distance_tables.SPECS.items() if name in there]
+    specs = [spec for name, spec in distance_words.SPECS.items() if name in there]
     metrics = "; ".join(f"{spec.title}, {spec.meaning}" for spec in specs)
     said = [f"Clips were held against reference clips as well ({metrics}).", *found.notes]
     left_out = len({(system, file) for system, file, _ in found.left_out})
     if left_out:
         said.append(f"{_count(left_out, 'clip')} could not be embedded and were left out.")
-    return [markdown_text(one) for one in (*said, distance_tables.recipe_words(found.recipe))]
+    return [markdown_text(one) for one in (*said, distance_words.recipe_words(found.recipe))]
 
 
 def _has_intervals(summary: Summary) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from earwitness.report import distance_tables, latex, relation_tables, tables
+from earwitness.report import distance_tables, distance_words, latex, relation_tables, tables
 from earwitness.scores.relations import MAIN
 from earwitness.scores.ritta_released import product_of_means
 from earwitness.stats import resampling
@@ -92,10 +92,10 @@ def paper_tables(summary: Summary, options: tables.TableOptions) -> dict[str, st
 def _recipe_note(found: Distances) -> str:
     """What keeps a reader from setting these distances beside the paper's, and their recipe."""
     return (
-        f"{', '.join(distance_tables.SPECS[name].title for name in GENERAL)} are of the recipe below; "
+        f"{', '.join(distance_words.SPECS[name].title for name in GENERAL)} are of the recipe below; "
         "none is marked as best. The paper's FAD and FD come of VGGish, its KL is one of Gaussians, and its "
         "reference clips were others: do not set these numbers beside the paper's. "
-        f"{distance_tables.recipe_words(found.recipe)} "
+        f"{distance_words.recipe_words(found.recipe)} "
         f"Why a distance is {tables.NONE} or has no column is told in ritta_distances.md."
     )
 
@@ -117,7 +117,7 @@ def _distance_columns(
         rows = [known.get((system, metric, part)) for system in systems]
         if any(row and row.value is not None for row in rows):
             cells = [distance_tables.cell(row, plain) for row in rows]
-            columns.append((f"{distance_tables.SPECS[metric].title}{of}", cells))
+            columns.append((f"{distance_words.SPECS[metric].title}{of}", cells))
     return columns
 
 
