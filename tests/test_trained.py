@@ -27,7 +27,7 @@ from earwitness.scenes import synth
 from earwitness.scores import edits
 from earwitness.tasks.ritta_classes import claimed, of_detector
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="needs torch: pip install earwitness[test]")
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -248,7 +248,7 @@ def test_training_stops_by_the_held_recordings_alone() -> None:
 
 
 def test_hearing_in_numpy_is_hearing_in_torch() -> None:
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="needs torch: pip install earwitness[test]")
     rows = planted(2)[0][0].astype(np.float32)
     for weights in (fit(planted(1)).weights, fit(planted(1), hidden=0).weights):
         given = {name: torch.from_numpy(array) for name, array in weights.arrays.items()}

@@ -16,7 +16,7 @@ from earwitness.api.request import Request
 from earwitness.api.runs import Progress, hear
 from earwitness.errors import UserError
 from earwitness.ledger import Ledger, schema
-from earwitness.listeners.base import Call, Hearing, Listener, Needs, Unheard
+from earwitness.listeners.base import Call, Hearing, Listener, StandIn, Unheard
 from earwitness.questions.base import Question
 from earwitness.questions.listen import LISTEN
 from earwitness.runner import COST
@@ -92,40 +92,16 @@ def _copy(kept: Path, copy: Path) -> None:
     target.close()
 
 
-class _Counter:
+class _Counter(StandIn):
     """Stands in for a listener: adds up what every call should cost, and answers nothing.
 
     Only a blind first listen is answered, with silence, since what follows is planned from it.
     """
 
     def __init__(self, ear: Listener) -> None:
-        self._ear = ear
+        super().__init__(ear)
         self.calls = self.unpriced = 0
         self.usage: Counter[str] = Counter()
-
-    @property
-    def name(self) -> str:
-        return self._ear.name
-
-    @property
-    def version(self) -> str:
-        return self._ear.version
-
-    @property
-    def needs(self) -> Needs:
-        return self._ear.needs
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        return self._ear.settings
-
-    @property
-    def known_labels(self) -> frozenset[str]:
-        return self._ear.known_labels
-
-    @property
-    def measured(self) -> str:
-        return self._ear.measured
 
     def ready(self) -> None:
         """Nothing is heard."""

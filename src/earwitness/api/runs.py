@@ -1,9 +1,8 @@
 """The verbs as functions: judge, label, rebuild, and what a finished run is."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from earwitness import runner, tasks
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int, float | None], None]
 """Called with the stage, how much of it is done, how much there is, and dollars spent (None if free)."""
-NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +60,12 @@ class Result:
         Raises:
             UserError: If the run's task knows no relations.
         """
-        import polars
-
         if not self.summary.measures.strata:
             raise UserError(
                 f"{self.folder}: the task {self.summary.task} has no numbers by relation.",
                 "The task ritta has; see also systems and items.",
             )
-        numbers = dict.fromkeys(("value", "low", "high"), polars.Float64)
-        return _frame(self.folder / "relations.csv", numbers)
+        return _frame(self.folder / "relations.csv", numbers=("value", "low", "high"))
 
     @property
     def distances(self) -> "polars.DataFrame":
@@ -80,15 +75,12 @@ class Result:
         Raises:
             UserError: If the run has no distances.
         """
-        import polars
-
         if self.summary.distances is None:
             raise UserError(
                 f"{self.folder}: the run has no distances.",
                 "Name a backbone (distances) and, but for ritta, the system that is the reference.",
             )
-        numbers = dict.fromkeys(("value", "low", "high"), polars.Float64)
-        return _frame(self.folder / "distances.csv", numbers)
+        return _frame(self.folder / "distances.csv", numbers=("value", "low", "high"))
 
     @property
     def replies(self) -> "polars.DataFrame":
@@ -110,11 +102,13 @@ class Panel:
     results: Mapping[str, Result] = field(default_factory=dict)
 
 
-def _frame(path: Path, types: "Mapping[str, type[polars.DataType]]" = NOTHING) -> "polars.DataFrame":
+def _frame(path: Path, numbers: Sequence[str] = ()) -> "polars.DataFrame":
+    """A table of the run; ``numbers`` are columns of numbers even where no row has one."""
     import polars
 
     names = dict.fromkeys(("system", "sample_id", "cluster"), polars.String)  # "007" is a name, not a number
-    frame = polars.read_csv(path, infer_schema_length=None, schema_overrides={**names, **types})
+    types = names | dict.fromkeys(numbers, polars.Float64)
+    frame = polars.read_csv(path, infer_schema_length=None, schema_overrides=types)
     # The apostrophe that keeps spreadsheets from running a cell (report.cells.safe) is not part of the text.
     return frame.with_columns(
         polars.col(polars.String).str.replace(r"^'(\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r])", "$1")

@@ -156,3 +156,35 @@ class Listener(Protocol):
     def hear(self, calls: Iterable[Call]) -> Iterator[tuple[str, Hearing | Unheard]]:
         """Answer every call, in any order, drawing calls lazily so that memory stays flat."""
         ...
+
+
+class StandIn:
+    """In the place of another listener, whose name, version, settings and abilities it has, so that content
+    keys are the same; how it answers is its own."""
+
+    def __init__(self, ear: Listener) -> None:
+        self._ear = ear
+
+    @property
+    def name(self) -> str:
+        return self._ear.name
+
+    @property
+    def version(self) -> str:
+        return self._ear.version
+
+    @property
+    def needs(self) -> Needs:
+        return self._ear.needs
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return self._ear.settings
+
+    @property
+    def known_labels(self) -> frozenset[str]:
+        return self._ear.known_labels
+
+    @property
+    def measured(self) -> str:
+        return self._ear.measured

@@ -1,5 +1,6 @@
 """What the detectors that run here share: clips are heard on threads, and the same questions are answered."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
@@ -17,7 +18,7 @@ QUESTIONS = ("events", "edit_measures", "quality", "levels")
 MAX_S = 3600.0
 
 
-class Detector:
+class Detector(ABC):
     """A listener that hears events and sees no caption. A detector states the rest and :meth:`events`.
 
     Args:
@@ -32,13 +33,13 @@ class Detector:
             raise UserError(f"workers must be at least 1, not {workers}.")
         self._workers = workers or cpu_count() or 1
 
+    @abstractmethod
     def ready(self) -> None:
         """Load what hearing needs."""
-        raise NotImplementedError
 
+    @abstractmethod
     def events(self, clip: audio.Clip) -> EventTable:
         """What is heard in a clip. Threads call it at once."""
-        raise NotImplementedError
 
     def expected(
         self, question: Question, texts: Mapping[str, str], durations_s: Sequence[float]

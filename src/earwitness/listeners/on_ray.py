@@ -8,11 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from earwitness.errors import UserError
 from earwitness.listeners import open_listener
-from earwitness.listeners.base import Call, Hearing, Listener, Needs, Unheard
+from earwitness.listeners.base import Call, Hearing, Listener, StandIn, Unheard
 from earwitness.listeners.llm import Llm
 from earwitness.questions.base import Question
 from earwitness.workers import check
@@ -25,7 +24,7 @@ _AHEAD = 3
 Answer = tuple[str, Hearing | Unheard]
 
 
-class OnRay:
+class OnRay(StandIn):
     """A listener whose calls are spread over a cluster.
 
     A worker that is lost has its calls heard again; a call that ends several workers, or that the listener
@@ -42,6 +41,7 @@ class OnRay:
 
     def __init__(self, name: str, *, weights: Path | None = None, workers: int | None = None) -> None:
         check("ray")
+        super().__init__(open_listener(name, weights=weights, workers=1))
         self._work = _Ear(name, weights)
         self._workers = workers
         if isinstance(self._ear, Llm):
@@ -49,34 +49,6 @@ class OnRay:
                 f"listener {name!r} asks a server, which takes no CPU to speak of here.",
                 "Leave the engine out; in_flight says how many calls are under way at a time.",
             )
-
-    @property
-    def _ear(self) -> Listener:
-        return self._work.listener
-
-    @property
-    def name(self) -> str:
-        return self._ear.name
-
-    @property
-    def version(self) -> str:
-        return self._ear.version
-
-    @property
-    def needs(self) -> Needs:
-        return self._ear.needs
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        return self._ear.settings
-
-    @property
-    def known_labels(self) -> frozenset[str]:
-        return self._ear.known_labels
-
-    @property
-    def measured(self) -> str:
-        return self._ear.measured
 
     def ready(self) -> None:
         """Load here what every worker loads again, so that a run which cannot hear stops before any work."""
@@ -93,8 +65,7 @@ class OnRay:
         Raises:
             UserError: If the cluster cannot be reached, or an error of ours came from a worker.
         """
-        work = _Ear(self._work.name, self._work.weights)  # as a worker needs it: not opened
-        for part in on_ray(work, iter(calls), self._workers, at_a_time=_BATCH, ahead=_AHEAD):
+        for part in on_ray(self._work, iter(calls), self._workers, at_a_time=_BATCH, ahead=_AHEAD):
             if part.fault is None:
                 yield from part.given()
             elif isinstance(part.fault, UserError) and not isinstance(part.fault, WorkerLost):
