@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-settings.register_profile("untimed", deadline=None)  # how long a machine takes proves nothing
-settings.load_profile("untimed")
+# No deadline: how long a machine takes proves nothing. The same examples in every run, so that a change is
+# judged by what it changed; `pytest -m hypothesis --hypothesis-profile fresh` looks for new ones.
+settings.register_profile("same", deadline=None, derandomize=True)
+settings.register_profile("fresh", deadline=None)
+settings.load_profile("same")
 
 
 def data_folder() -> Path:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -231,7 +231,15 @@ def test_a_near_and_a_far_copy_differ_by_their_distances(ratio: float, noise_db:
     assert one - other == pytest.approx(20 * math.log10(ratio), abs=0.5)
 
 
+@pytest.mark.parametrize("gain_db", np.linspace(-30, 30, 97))
+def test_an_event_as_loud_as_its_background_has_no_level(gain_db: float) -> None:
+    steady = FrameLevels(0.1, np.full(20, gain_db))
+    assert steady.level_db(dog(0.3, 0.9), []) is None
+    assert steady.level_db(dog(0.3, 0.9), [Event("horn", 1.0, 1.2)]) is None
+
+
 @given(st.lists(st.floats(-80, 0), min_size=5, max_size=40), st.floats(-30, 30), st.integers(0, 3))
+@example([0.0] * 5, 1.5625, 0)  # steady: nothing rises above the background, whatever the gain
 def test_a_gain_on_the_clip_moves_every_level_by_it(dbfs: list[float], gain_db: float, at: int) -> None:
     event, others = dog(0.1 * at, 0.1 * at + 0.3), [Event("horn", 0.5, 0.7)]
     before, after = (FrameLevels(0.1, np.array(dbfs) + g) for g in (0.0, gain_db))

@@ -16,7 +16,8 @@ each, and without smoothing would be up to 3 dB softer.
   smoothing; where that leaves less than :data:`LEAST_FREE_S` of the event, its level is not measurable.
 - The background is the :data:`BACKGROUND_QUANTILE` of the smoothed power of the frames that no event touches
   and that lie at most :data:`NEAR_S` from the event; without such a frame nothing is subtracted. A low
-  quantile, as sounds that nobody heard may lie there.
+  quantile, as sounds that nobody heard may lie there. An event that nowhere rises by more than
+  :data:`LEAST_RISE` of its background is not measurable: a steady clip's rounding errors are no level.
 
 :meth:`FrameLevels.energy_db` is RiTTA's loudness, the L2 norm of the samples in dB: it grows with duration
 and holds everything that sounds during the event. A frame that the event covers in part counts with the
@@ -35,6 +36,7 @@ from earwitness.events import EPSILON_S, Event
 LEAST_FREE_S = 0.2
 BACKGROUND_QUANTILE = 0.1
 NEAR_S = 2.0
+LEAST_RISE = 1e-6
 SMOOTH_S = 0.2
 """Width of the raised cosine; frames as long as it or longer are not smoothed."""
 
@@ -92,10 +94,11 @@ class FrameLevels:
         overlapped = bool((taken & (shares > 0)).any())
         if overlapped and shares[own].sum() * self.frame_s < LEAST_FREE_S - EPSILON_S:
             return None
-        above = np.where(own, self._power - self._background(event, taken | own), 0.0)
+        background = self._background(event, taken | own)
+        above = np.where(own, self._power - background, 0.0)
         around = len(self._window)  # beyond the clip is silence, so that its edges are as any others
         smooth = self._smoothed(np.pad(above, around), np.pad(~taken, around, constant_values=True)).clip(0.0)
-        if not smooth.any():
+        if smooth.max() <= LEAST_RISE * background:
             return None
         return 10.0 * math.log10(float((smooth**2).sum() / smooth.sum()))
 
