@@ -410,8 +410,9 @@ def test_what_cannot_be_meant_is_refused_by_name(ordered: Result, tmp_path: Path
             Request("order", clips, **how)
     with pytest.raises(UserError, match=r"not of ritta\. The references of ritta are"):
         Request("ritta", clips, reference="recorded")
-    with pytest.raises(UserError, match="not measured of edits"):
+    with pytest.raises(UserError, match="clips to be distant from") as raised:
         Request("edit", clips, distances="yamnet")
+    assert "source for the unedited clips" in raised.value.remedy
 
 
 def test_distances_are_off_where_nobody_asks_for_them_and_go_when_nobody_does(

@@ -22,6 +22,7 @@ from earwitness.report.build import Options
 from earwitness.scenes import dataset, scene
 from earwitness.tasks import ritta_sources, settings
 from earwitness.tasks.edit_sources import with_baselines
+from earwitness.tasks.run_distances import SOURCE
 from earwitness.tasks.task import SEED, WAYS, Setup
 from earwitness.weights import cache_folder
 from earwitness.workers import check as check_engine
@@ -63,7 +64,8 @@ class Request:
             ``none`` for no distances. By default yamnet where there are references: for ritta, and where
             a reference is named.
         distance_weights: Weights file of that backbone, for one that needs the user's.
-        reference: The system whose clips are the others' references, by sample_id (order, label).
+        reference: The system whose clips are the others' references, by sample_id (order, edit, label); of
+            edits also ``source``, if no system is called so: the unedited clips.
         options: How the run is shown.
         command: What to record as the command; built from the arguments by default.
     """
@@ -127,14 +129,16 @@ class Request:
             raise UserError("a listener is named twice.", "Name every listener once.")
 
     def _check_distances(self) -> None:
-        if self.reference and self.task not in ("order", "label"):
-            own = " The references of ritta are the data set's own clips." * (self.task == "ritta")
-            raise UserError(f"reference is of the tasks order and label, not of {self.task}.{own}")
-        if self.backbone and self.task == "edit":
-            raise UserError("distances are not measured of edits.", "Leave them out.")
-        if self.backbone and self.task != "ritta" and not self.reference:
+        if self.reference and self.task == "ritta":
             raise UserError(
-                "distances need clips to be distant from.", "Name the system that has them as the reference."
+                "reference is of the tasks order, edit and label, not of ritta. The references of ritta are "
+                "the data set's own clips."
+            )
+        if self.backbone and self.task != "ritta" and not self.reference:
+            also = f", or {SOURCE} for the unedited clips" * (self.task == "edit")
+            raise UserError(
+                "distances need clips to be distant from.",
+                f"Name the system that has them as the reference{also}.",
             )
         for name in ("reference", "distance_weights"):
             if getattr(self, name) and not self.backbone:

@@ -257,8 +257,9 @@ def _measured(ledger: Ledger, request: Request, backbone: Backbone | None, progr
             return ""
         run_distances.forget(ledger)
         return f"{ledger.path.parent} has no distances any more, since none were asked for."
-    items = [stored.item for stored in ledger.items()]
-    asked = run_distances.asked(tasks.find(request.task), items, request.reference)
+    stored = list(ledger.items())
+    items, kept = [one.item for one in stored], settings.files_kept(stored)
+    asked = run_distances.asked(tasks.find(request.task), items, request.reference, kept)
     if not asked.clips:
         return f"{ledger.path.parent} has no distances: no clip in it has a reference."
     after = run_distances.measure(

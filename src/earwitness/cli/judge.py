@@ -14,6 +14,8 @@ from earwitness.cli.options import (
     OUTPUTS,
     REFERENCED,
     SHOWN,
+    Group,
+    option,
     request,
     with_options,
 )
@@ -48,6 +50,7 @@ EDIT_EXAMPLES = """\b
 Examples:
   earwitness judge edit edits.csv -o run
   earwitness judge edit edits.csv --baselines --listener google:gemini-2.5-pro --swap -o run
+  earwitness judge edit edits.csv --baselines --reference source -o run
 
 \b
 A manifest has the columns system (or method), sample_id, source_audio, edited_audio,
@@ -73,8 +76,19 @@ def order(
     _judge("order", {**given, "ask": ask})
 
 
+EDIT_REFERENCED: Group = {
+    **REFERENCED,
+    "reference": option(
+        str,
+        "System whose clips are the others' references, or source for the unedited clips: measures "
+        "distances, too.",
+        "",
+    ),
+}
+
+
 @app.command("edit", epilog=EDIT_EXAMPLES)
-@with_options(MANIFEST, LISTENING, JUDGE, SHOWN)
+@with_options(MANIFEST, EDIT_REFERENCED, LISTENING, JUDGE, SHOWN)
 def edit(
     baselines: Annotated[
         bool,

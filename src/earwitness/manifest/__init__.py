@@ -44,7 +44,7 @@ class Item:
         added, removed: Phrases for the sounds that the edit brings in or takes away, ``;`` between them,
             where the user names them.
         edit_start_s, edit_end_s: The edited span, in seconds from the start of the clip, where known.
-        edit_type: The user's word for the kind of edit; no number depends on it.
+        edit_type: The user's word for the kind of edit; distances are told apart by it, no number else.
         expected: For a prompt that states a relation, what it asks for, as JSON (see scores.relations).
         truth: For a rendered scene, its true events with their levels, as JSON; empty for what is heard.
         row: Row of the manifest or of the prompt file, for messages.

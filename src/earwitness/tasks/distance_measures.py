@@ -6,10 +6,11 @@ The reference side of a set is the reference set where there is one. Else, and i
 references, it is a reference for every prompt (clip_id) that any set has: the one that counts for the set's
 own clip, or the first where the set has no clip that could be used. So no set chooses its prompts. The
 kernel of KAD is then as wide as the first references are apart, for all sets. Of several references the
-nearest counts; if one of them cannot be used none does, as the nearest is not known. Clips of one cluster
-stand or fall together, in both sets: a clip and its reference are one cluster, and clusters that hold one
-sound are one. Frames are read from a file when they are needed, so that memory holds one embedding a clip
-and a few covariances, whatever the number of frames.
+nearest counts; if one of them cannot be used none does, as the nearest is not known. A reference of several
+prompts counts once for each, as their clips do. Clips of one cluster stand or fall together, in both sets: a
+clip and its reference are one cluster, and clusters that hold one sound are one. Frames are read from a file
+when they are needed, so that memory holds one embedding a clip and a few covariances, whatever the number of
+frames.
 """
 
 import hashlib
@@ -64,7 +65,7 @@ def measured(
 
     Args:
         items: Clips of all systems, a clip_id at most once a system; those of part "" are in no part.
-        reference: The reference set; None for the references of the items.
+        reference: The reference set, a clip as often as it is to count; None for the references of the items.
         metrics: Keys of METRICS. Where a Fréchet distance is refused, KAD is measured too.
         level: Confidence level of the intervals.
         draws: Bootstrap samples for the means (KL, CLAP).
@@ -83,8 +84,10 @@ def measured(
         raise ValueError(f"the clip {twice[0][1]!r} of {twice[0][0]!r} is listed twice")
     if limit is not None:
         items, reference = limited(items, reference, limit, seed)
-    given = None if reference is None else tuple(dict.fromkeys(reference))
-    truths = tuple(dict.fromkeys([*(given or ()), *(path for item in items for path in item.references)]))
+    given = None if reference is None else tuple(reference)
+    there = set(given or ())
+    asked = dict.fromkeys((item.clip_id, path) for item in items for path in item.references)
+    truths = (*(given or ()), *(path for _, path in asked if path not in there))
     if not items or not truths:
         raise UserError(f"there is nothing to compare: no {'reference clip' if items else 'clip'} is given.")
     files = [*truths, *(item.audio for item in items)]
@@ -118,7 +121,7 @@ def measured(
     counts = Counter(item.system for item in items)
     used = {system: [clip for clip in clips if clip.item.system == system] for system in counts}
     matched = {clip.reference for clip in clips if clip.reference}
-    coverage = [_coverage(REFERENCE, len(truths), known, len(matched))]
+    coverage = [_coverage(REFERENCE, len(truths), known, sum(path in matched for path in truths))]
     for system, own in used.items():
         paired = sum(clip.reference is not None for clip in own)
         coverage.append(_coverage(system, counts[system], [clip.sound for clip in own], paired))
@@ -291,19 +294,19 @@ class _Comparison:
     def _reference(self, part: str, clips: Sequence[_Clip]) -> Side:
         own = {clip.item.clip_id: clip for clip in clips if clip.reference}
         paired = {clip.reference: clip.cluster for clip in reversed(clips) if clip.reference}
-        clusters: dict[Path, str] = {}
+        places: list[tuple[Path, str]] = []
         if self._is_given(part):
             for path in self._given or ():
                 if path in self._sounds:
-                    clusters[path] = paired.get(path, self._sounds[path].pcm_hash)
+                    places.append((path, paired.get(path, self._sounds[path].pcm_hash)))
         else:
             for name, item in self._prompts[part].items():
                 path = (own[name].reference if name in own else None) or item.references[0]
-                clusters.setdefault(path, paired.get(path) or item.cluster or f"clip {name}")
+                places.append((path, paired.get(path) or item.cluster or f"clip {name}"))
         return Side(
-            tuple(self._sounds[path] for path in clusters),
-            tuple(clusters.values()),
-            tuple(str(path) if path in paired else "" for path in clusters),
+            tuple(self._sounds[path] for path, _ in places),
+            tuple(cluster for _, cluster in places),
+            tuple(str(path) if path in paired else "" for path, _ in places),
         )
 
     def _of_set(self, system: str, part: str, clips: Sequence[_Clip]) -> Iterator[Distance]:

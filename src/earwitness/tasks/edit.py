@@ -18,7 +18,7 @@ from earwitness.questions.edit_measures import EDIT_MEASURES
 from earwitness.questions.events import EVENTS
 from earwitness.runner import Ask
 from earwitness.tasks import edit_judged, edit_measured, edit_targets
-from earwitness.tasks.edit_sources import check_sources, with_baselines
+from earwitness.tasks.edit_sources import check_sources, cluster, with_baselines
 from earwitness.tasks.rows import NOT_APPLICABLE, SCORED, UNHEARD, ItemRow, Measures
 from earwitness.tasks.rows import Source as SourceClip
 from earwitness.tasks.task import NOT_HEARD_YET, Hearer, Stage, Task
@@ -141,7 +141,7 @@ def _base(
         "reversed_caption": "",
         "audio": str(item.audio),
         "duration_s": stored.facts.get("duration_s"),
-        "cluster": (files[SOURCE].pcm_hash if SOURCE in files else None) or item.sample_id,
+        "cluster": cluster(item, files.get(SOURCE)),
         "heard": edited,
         "source": SourceClip(str(item.source_audio), facts.get("duration_s"), source),
         "texts": {heading: text for heading, text in texts.items() if text.strip()},

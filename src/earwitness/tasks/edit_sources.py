@@ -1,12 +1,14 @@
 """The source clips of a set of edits: the same for every system, and the baselines made of them."""
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from earwitness import audio
 from earwitness.errors import InputFaults, UnusableAudio, UserError
+from earwitness.ledger import StoredFile
 from earwitness.ledger.keys import file_hash
 from earwitness.manifest import Item, Manifest
 from earwitness.manifest.table import listing
@@ -20,6 +22,27 @@ BASELINES = {
 """Systems that did no work, judged like the others; the names are theirs in every run of edits."""
 
 CLUSTER = "all edits of one source clip"
+
+
+def cluster(item: Item, source: StoredFile | None) -> str:
+    """The cluster of an edit: the sound of its source, or its sample if that was not heard.
+
+    Args:
+        source: What the run's ledger knows of the source clip.
+    """
+    return (source.pcm_hash if source else None) or item.sample_id
+
+
+def of_samples(items: Iterable[Item], kept: Kept = NOTHING_KEPT) -> dict[str, Path]:
+    """One source clip by sample_id: of several copies the first that is there and could be read."""
+
+    def unfit(path: Path) -> tuple[bool, bool]:
+        return not os.path.isfile(path), path not in kept or kept[path].pcm_hash is None
+
+    found: dict[str, list[Path]] = {}
+    for item in items:
+        found.setdefault(item.sample_id, []).append(_source(item))
+    return {sample_id: min(paths, key=unfit) for sample_id, paths in found.items()}
 
 
 def check_sources(manifest: Manifest, kept: Kept = NOTHING_KEPT) -> None:

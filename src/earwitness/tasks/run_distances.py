@@ -19,12 +19,30 @@ from earwitness.errors import UserError
 from earwitness.ledger import Ledger
 from earwitness.manifest import Item
 from earwitness.manifest.table import listing, near
-from earwitness.tasks import distance_measures, distances, order, order_stated, ritta, ritta_distances
-from earwitness.tasks.distances import Compared, Distances
-from earwitness.tasks.task import Task
+from earwitness.tasks import (
+    distance_measures,
+    distances,
+    edit,
+    edit_sources,
+    order,
+    order_stated,
+    ritta,
+    ritta_distances,
+)
+from earwitness.tasks.distances import ALL, Compared, Distances
+from earwitness.tasks.task import NOTHING_KEPT, Kept, Task
 
 META = "distances"
 """Where the ledger keeps them."""
+SOURCE = "source"
+"""What is named as the reference of edits for their unedited sources, unless a system is called so."""
+SOURCE_NOTE = (
+    "The reference is the unedited source of each edit: a distance says how far clips moved from their "
+    "sources, not whether the edit succeeded. What changes nothing is at 0, and an edit that does what it "
+    "should has to move. Read it beside the change that was asked for, never alone."
+)
+MOST_KINDS = 12
+"""Kinds of edit that tables tell apart; a column with more is no grouping."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +62,13 @@ class Asked:
     baselines: tuple[str, ...] = ()
 
 
-def asked(task: Task, items: Sequence[Item], reference: str = "") -> Asked:
+def asked(task: Task, items: Sequence[Item], reference: str = "", kept: Kept = NOTHING_KEPT) -> Asked:
     """What a run of these items is measured for.
 
     Args:
-        reference: The system that is the reference; not for ritta, which has its own.
+        reference: The system that is the reference, or of edits :data:`SOURCE`; not for ritta, which has its
+            own.
+        kept: What the run's ledger knows of files: which sources of edits are one sound.
 
     Raises:
         UserError: If no system is called so, or there is no other.
@@ -58,27 +78,64 @@ def asked(task: Task, items: Sequence[Item], reference: str = "") -> Asked:
         clips = ritta_distances.compared(items)
         return Asked(clips, None, ritta_distances.NOTES, ritta_distances.BASELINES)
     systems = Counter(item.system for item in items)
-    if reference not in systems:
-        raise UserError(
-            f"no system is called {reference!r}{near(reference, systems)}, so it cannot be the reference.",
-            f"Systems: {listing(systems)}.",
-        )
-    if len(systems) == 1:
-        raise UserError(f"there is no system beside {reference!r} to hold against it.", "Add one.")
-    answers = {item.sample_id: item.audio for item in items if item.system == reference}
+    of_edits = task is edit.TASK
+    sources = of_edits and reference == SOURCE and SOURCE not in systems
+    if not sources:
+        _check_system(reference, systems, of_edits)
+    if sources:
+        answers = edit_sources.of_samples(items, kept)
+    else:
+        answers = {item.sample_id: item.audio for item in items if item.system == reference}
+    kinds, told = _kinds(items)
     clips = tuple(
         Compared(
             item.system,
             item.sample_id,
             item.audio,
             references=(answers[item.sample_id],) if item.sample_id in answers else (),
+            part=kinds.get(item.sample_id, ""),
             caption=item.caption,
-            cluster=order_stated.of_item(item).cluster if task is order.TASK else item.sample_id,
+            cluster=_cluster(task, item, kept),
         )
         for item in items
-        if item.system != reference
+        if sources or item.system != reference
     )
-    return Asked(clips, tuple(answers.values()), (reference_note(reference),))
+    note = SOURCE_NOTE if sources else reference_note(reference)
+    baselines = tuple(edit_sources.BASELINES) if of_edits else ()
+    return Asked(clips, tuple(answers.values()), (note, *told), baselines)
+
+
+def _check_system(reference: str, systems: Collection[str], of_edits: bool) -> None:
+    """Make sure that a system is called so and that there is another."""
+    if reference not in systems:
+        known, also = [*systems], ""
+        if of_edits:
+            known, also = [*known, SOURCE], f" Or {SOURCE}: the unedited clips."
+        raise UserError(
+            f"no system is called {reference!r}{near(reference, known)}, so it cannot be the reference.",
+            f"Systems: {listing(systems)}.{also}",
+        )
+    if len(systems) == 1:
+        also = f", or take the unedited clips as the reference: {SOURCE}" * (of_edits and reference != SOURCE)
+        raise UserError(f"there is no system beside {reference!r} to hold against it.", f"Add one{also}.")
+
+
+def _cluster(task: Task, item: Item, kept: Kept) -> str:
+    if task is edit.TASK:
+        return edit_sources.cluster(item, kept.get(item.source_audio) if item.source_audio else None)
+    return order_stated.of_item(item).cluster if task is order.TASK else item.sample_id
+
+
+def _kinds(items: Sequence[Item]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The kind of edit by sample_id, in its first row's word, where words tell edits apart; and a note."""
+    found: dict[str, str] = {}
+    for item in items:
+        if kind := item.edit_type.strip():
+            found.setdefault(item.sample_id, kind)
+    kinds = {*found.values()}
+    if len(kinds) > MOST_KINDS:
+        return {}, (f"edit_type has {len(kinds)} different words, too many for parts of a table.",)
+    return {name: kind for name, kind in found.items() if len(kinds) > 1 and kind != ALL}, ()
 
 
 def reference_note(system: str) -> str:

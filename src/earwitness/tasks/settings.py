@@ -4,7 +4,7 @@ import datetime
 import importlib.metadata
 import platform
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,13 +13,13 @@ from typing import Any
 
 from earwitness import audio
 from earwitness.errors import InputFaults, UserError
-from earwitness.ledger import Ledger
+from earwitness.ledger import Ledger, StoredItem
 from earwitness.listeners.base import Listener
 from earwitness.manifest import Manifest, notes_on_sets
 from earwitness.manifest.table import listing
 from earwitness.questions import QUESTIONS
 from earwitness.questions.base import Question
-from earwitness.tasks.task import SEED, Hearer, Setup, Task
+from earwitness.tasks.task import SEED, Hearer, Kept, Setup, Task
 
 FIXED = ("task", "seed", "listener", "questions", "ask")
 """Settings that a run keeps for good; repeats and the share of exchanged clips may grow."""
@@ -124,8 +124,12 @@ def _check_together(ledger: Ledger, manifest: Manifest, task: Task) -> None:
     given = {(item.system, item.sample_id) for item in manifest.items}
     stored = list(ledger.items())
     kept = [one.item for one in stored if (one.item.system, one.item.sample_id) not in given]
-    known = {one.item.files[role]: file for one in stored for role, file in one.files.items()}
-    task.check(replace(manifest, items=(*kept, *manifest.items)), known)
+    task.check(replace(manifest, items=(*kept, *manifest.items)), files_kept(stored))
+
+
+def files_kept(stored: Iterable[StoredItem]) -> Kept:
+    """What the ledger knows of the files of these items."""
+    return {one.item.files[role]: file for one in stored for role, file in one.files.items()}
 
 
 def asked(listener: Listener, setup: Setup, before: Mapping[str, Any] = NOTHING) -> Hearer:
