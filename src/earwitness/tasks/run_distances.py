@@ -41,6 +41,10 @@ SOURCE_NOTE = (
     "sources, not whether the edit succeeded. What changes nothing is at 0, and an edit that does what it "
     "should has to move. Read it beside the change that was asked for, never alone."
 )
+UNRELATED_NOTE = (
+    f"As a set, {edit_sources.UNRELATED} is near the sources, being such clips itself: only KL, which knows "
+    "pairs, shows how far it is from them."
+)
 MOST_KINDS = 12
 """Kinds of edit that tables tell apart; a column with more is no grouping."""
 
@@ -100,9 +104,10 @@ def asked(task: Task, items: Sequence[Item], reference: str = "", kept: Kept = N
         for item in items
         if sources or item.system != reference
     )
-    note = SOURCE_NOTE if sources else reference_note(reference)
+    notes = [SOURCE_NOTE] if sources else [reference_note(reference)]
+    notes += [UNRELATED_NOTE] * (sources and edit_sources.UNRELATED in systems)
     baselines = tuple(edit_sources.BASELINES) if of_edits else ()
-    return Asked(clips, tuple(answers.values()), (note, *told), baselines)
+    return Asked(clips, tuple(answers.values()), (*notes, *told), baselines)
 
 
 def _check_system(reference: str, systems: Collection[str], of_edits: bool) -> None:
@@ -170,6 +175,7 @@ def measure(
         workers=workers,
         engine=engine,
         progress=progress,
+        baselines=found.baselines,
     )
     plain = tuple(f"{name}: " for name in found.baselines)  # what is told of these is no news
     told = (note for note in measured.notes if not note.startswith(plain))
