@@ -1,6 +1,7 @@
 """Event tables against the truth: ``earwitness.score_events`` mirrors ``earwitness events``."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from earwitness import __version__
 from earwitness.errors import InputFaults, UserError
 from earwitness.events import EventTable
 from earwitness.files import taken
-from earwitness.report import event_tables
+from earwitness.report import event_page, event_sounds, event_tables
 from earwitness.report.event_tables import EventScores
 from earwitness.scores.event_metrics import Rule
 from earwitness.tasks import event_files as files
@@ -38,6 +39,7 @@ def score_events(
     level: float = 0.95,
     draws: int = 10_000,
     seed: int = 0,
+    page: int = 100,
     command: str = "",
 ) -> EventScores:
     """Event- and segment-based F1 and error rate, and errors of time, of systems against one truth.
@@ -46,7 +48,8 @@ def score_events(
         truth: A DCASE table, a folder of event tables or label tracks, a data set of scenes, a label run.
         estimated: The same, by system; or paths, ``NAME=PATH`` too. Without a name a system is called as its
             file or folder. The systems of a label run of several are called ``NAME/SYSTEM``.
-        out: Folder for the files of report.event_tables, apart from what is read; None writes nothing.
+        out: Folder for the files of report.event_tables and the page, apart from what is read; None writes
+            nothing.
         collar: Onsets may differ by this, plus-minus, seconds; ``offset_collar`` is the same unless given.
         offset_share: Offsets may differ by ``offset_collar`` or this share of the true event, whichever is
             more.
@@ -58,6 +61,8 @@ def score_events(
         outside: A label that names no class of the truth: ``count`` as false alarm or ``leave`` out;
             ``auto`` leaves it out of label runs, which name whatever they hear, and else counts.
         merge: Make one of overlapping events of one class, on both sides.
+        page: Most clips on the page, those with most errors; 0 writes no page. A clip can be played where its
+            sound lies with what is read (report.event_sounds) or in the folder given as ``durations``.
 
     Raises:
         UserError: If an option or a source cannot be used.
@@ -67,12 +72,15 @@ def score_events(
     for name, value, known in (("missing", missing, MISSING), ("outside", outside, OUTSIDE)):
         if value not in known:
             raise UserError(f"there is no {name} {value!r}.", f"Known: {', '.join(known)}.")
+    if page < 0:
+        raise UserError(f"page must be at least 0, not {page!r}.")
     systems = named(estimated)
     read = [truth, *systems.values(), *(one for one in (durations, own) if isinstance(one, str | Path))]
-    if out is not None and (faults := taken(Path(out), map(Path, read), event_tables.FILES)):
+    if out is not None and (faults := _in_the_way(Path(out), map(Path, read))):
         raise InputFaults("the folder to write", faults)
     labels = event_labels.own_labels(Path(own)) if isinstance(own, str | Path) else dict(own or {})
-    true = files.truth(event_sources.read_truth(Path(truth)), _durations(durations))
+    true_source = event_sources.read_truth(Path(truth))
+    true = files.truth(true_source, _durations(durations))
     tables = {clip: _renamed(table, labels, merge) for clip, table in true.tables.items()}
     classes = _labels(tables)
     notes = []
@@ -85,7 +93,8 @@ def score_events(
             "Each counts; --merge makes one of them."
         )
     heard = []
-    for name, source in _sources(systems).items():
+    sources = _sources(systems)
+    for name, source in sources.items():
         one = files.estimate(source, tables, missing)
         if one.placed.cut:
             notes.append(f"{name}: {one.placed.cut} events end after their clip and were cut off at its end.")
@@ -112,7 +121,29 @@ def score_events(
     )
     if out is not None:
         event_tables.write(Path(out), scores)
+        if page:
+            folders = (
+                [Path(durations)] if isinstance(durations, str | Path) and Path(durations).is_dir() else []
+            )
+            sounds = event_sounds.sounds(tables, [true_source, *_of_one_system(sources.values())], folders)
+            event_page.write(Path(out), scores, tables, heard, sounds, page)
+        else:
+            (Path(out) / event_tables.INDEX).unlink(missing_ok=True)
     return scores
+
+
+def _in_the_way(out: Path, read: Iterable[Path]) -> list[str]:
+    """Why nothing may be written to a folder; empty if it may."""
+    if (out / event_tables.INDEX).exists() and not (out / event_tables.TABLES[0]).exists():
+        return [f"{out / event_tables.INDEX} is another page and would be lost; name another folder to write"]
+    return taken(out, read, event_tables.FILES)
+
+
+def _of_one_system(sources: Iterable[event_sources.Source]) -> list[event_sources.Source]:
+    """Label runs of one system, which heard the truth's own clips; those of several each heard their own."""
+    runs = [one for one in sources if one.kind == event_sources.LABELS]
+    systems = Counter(one.path for one in runs)
+    return [one for one in runs if systems[one.path] == 1]
 
 
 def _settings(

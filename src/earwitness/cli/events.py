@@ -30,7 +30,8 @@ def events(
         list[str], typer.Argument(metavar="[NAME=]ESTIMATED...", help="What systems say.", show_default=False)
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder for tables and protocol.", show_default=False)
+        Path | None,
+        typer.Option("--out", "-o", help="Folder for tables, protocol and page.", show_default=False),
     ] = None,
     collar: Annotated[float, typer.Option(help="Onsets may differ by this, plus-minus, seconds.")] = 0.2,
     offset_share: Annotated[
@@ -68,6 +69,7 @@ def events(
     ] = False,
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
     seed: Annotated[int, typer.Option(help="Seed of the intervals.")] = 0,
+    page: Annotated[int, typer.Option(help="Most clips on the page, worst first; 0: no page.")] = 100,
 ) -> None:
     """Score event tables against the truth: event- and segment-based F1 and error rate, errors of time."""
     from rich.console import Console
@@ -95,6 +97,7 @@ def events(
         merge=merge,
         level=level,
         seed=seed,
+        page=page,
         command=show.typed_command(),
     )
     console = Console()
@@ -105,3 +108,5 @@ def events(
         console.print(f"- {one_line(note)}", markup=False, highlight=False)
     if out is not None:
         typer.echo(f"Tables, counts by clip and the paragraph for the paper: {out}")
+        if page:
+            typer.echo(f"Page, worst clips first: {out / 'index.html'}")

@@ -46,7 +46,10 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 """Tables of systems, by title: four numbers with intervals stand beside each other in 80 columns."""
 CLASS_COUNTS = tuple(f"{prefix}_{name}" for prefix in (EVENT, SEGMENT) for name in COUNTS[:3])
 CLIP_COUNTS = tuple(f"{prefix}_{name}" for prefix in (EVENT, SEGMENT) for name in COUNTS)
-FILES = ("events.json", "events.csv", "classes.csv", "clips.csv", "events.md", "events.tex", "protocol.md")
+TABLES = ("events.json", "events.csv", "classes.csv", "clips.csv", "events.md", "events.tex", "protocol.md")
+INDEX = "index.html"
+FILES = (*TABLES, INDEX, "page")
+"""All that a folder of results holds: the tables, and the page of report.event_page."""
 LISTED = 10
 _USUAL = TableOptions()
 
@@ -75,11 +78,11 @@ class EventScores:
 
 
 def write(folder: Path, scores: EventScores) -> None:
-    """Write every file into a folder."""
+    """Write every table into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_json(folder / FILES[0], to_json(scores))
+    write_json(folder / TABLES[0], to_json(scores))
     texts = (_metrics_csv, _classes_csv, _clips_csv, markdown, latex_tables, protocol)
-    for name, text in zip(FILES[1:], texts, strict=True):
+    for name, text in zip(TABLES[1:], texts, strict=True):
         write_text(folder / name, text(scores))
 
 
@@ -250,11 +253,11 @@ def latex_tables(scores: EventScores) -> str:
     return "\n".join(lines) + "\n"
 
 
-def caption(scores: EventScores) -> str:
-    """What the tables show, in one sentence."""
+def caption(scores: EventScores, intervals: str = "in brackets") -> str:
+    """What the tables show, in one sentence; where they have their intervals."""
     return (
         f"{scores.clips} clips, {len(scores.classes)} classes; {_rule(scores)}; segments of "
-        f"{scores.settings.segment_s:g} s; intervals at {100 * scores.settings.level:g} % in brackets."
+        f"{scores.settings.segment_s:g} s; intervals at {100 * scores.settings.level:g} % {intervals}."
     )
 
 

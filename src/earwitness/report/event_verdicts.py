@@ -1,0 +1,227 @@
+"""What became of every event: hit, substitution, miss or false alarm, and what it was held against.
+
+Conventions
+-----------
+Verdicts are made of the functions that count (scores.event_metrics, event_pairs, event_substitutions), on
+events under the names that count (tasks.event_scores), so that they add up to the counts of every clip.
+
+Hits and substitutions are counted by two matchings: hits by the one whose times fit best, substitutions by
+sed_eval's. Both have as many hits, but not always the same ones. The first is shown if it leaves as many
+substitutions as are counted, else the second.
+
+A miss and a false alarm of one class that overlap are shown as one event outside the collar: each miss has at
+most one such partner, the longest overlap first. They are errors all the same.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earwitness.events import EPSILON_S, Event, EventTable
+from earwitness.scores import event_metrics as em
+from earwitness.scores import event_substitutions
+from earwitness.scores.event_pairs import paired
+from earwitness.tasks import event_scores
+from earwitness.tasks.event_scores import COUNT, Heard, SystemScores
+
+HIT, SUBSTITUTION, MISS, FALSE_ALARM = "hit", "substitution", "miss", "false_alarm"
+COUNTED = {HIT: "hits", SUBSTITUTION: "substitutions", MISS: "deletions", FALSE_ALARM: "insertions"}
+"""Verdict -> the name of its count in the tables."""
+Pairs = dict[int, int]
+"""Place of a true event -> that of the estimated one, both in order of onset, offset and class."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of an event.
+
+    Attributes:
+        event: The estimated event, under the class that it names; of a miss the true one.
+        labels: How the system calls it; of a miss empty.
+        other: Of a hit or substitution the true event. Of a miss or a false alarm what overlaps it most of
+            the other side's leftovers in its class, if anything does.
+        again: Of a false alarm whether it overlaps a true event of its class that was found already.
+        onset_out, offset_out: Whether ``other`` lies outside the collar.
+    """
+
+    kind: str
+    event: Event
+    labels: tuple[str, ...] = ()
+    other: Event | None = None
+    again: bool = False
+    onset_out: bool = False
+    offset_out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A clip as a system heard it.
+
+    Attributes:
+        verdicts: In order of time.
+        left_out: Events that count nowhere, as the system calls them: their labels are outside the classes.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    left_out: tuple[Event, ...]
+
+    def counts(self) -> dict[str, int]:
+        """As in SystemScores.by_clip."""
+        kinds = [one.kind for one in self.verdicts]
+        return {name: kinds.count(kind) for kind, name in COUNTED.items()}
+
+
+def judged(
+    truth: Mapping[str, EventTable],
+    heard: Heard,
+    scores: SystemScores,
+    rule: em.Rule,
+    clips: Iterable[str],
+) -> dict[str, Judged]:
+    """The events of clips, each with its verdict.
+
+    Args:
+        truth: Clip -> its true events.
+        heard: What the system said, of which ``scores`` were made.
+        clips: Those wanted; those that the system did not hear have no entry.
+
+    Raises:
+        RuntimeError: If the verdicts of a clip are not its counts.
+    """
+    classes = {event.label for table in truth.values() for event in table}
+    said = {event.label for clip in scores.by_clip for event in heard.tables[clip]}
+    named = {label: scores.read_as.get(label, label if label in classes else None) for label in said}
+    dropped = {label for label, name in named.items() if name is None and label not in scores.outside}
+    counted = classes | (set(scores.outside) if scores.outside_is == COUNT else set())
+    found = {}
+    for clip in clips:
+        if clip not in scores.by_clip:
+            continue
+        table = heard.tables[clip]
+        read = event_scores._read(table, named, dropped)
+        verdicts = _verdicts(truth[clip], [event for event in read if event.label in counted], rule)
+        left_out = tuple(
+            e for e in table if e.label not in dropped and (named[e.label] or e.label) not in counted
+        )
+        one = Judged(tuple(_called(each, table, named) for each in verdicts), left_out)
+        counts = scores.by_clip[clip]
+        if any(counts[f"event_{name}"] != count for name, count in one.counts().items()):
+            raise RuntimeError(f"{scores.system}, {clip}: the verdicts {one.counts()} are not {dict(counts)}")
+        found[clip] = one
+    return found
+
+
+def _called(verdict: Verdict, table: EventTable, named: Mapping[str, str | None]) -> Verdict:
+    """With the labels that the system itself gave; overlapping ones of a class were joined."""
+    if verdict.kind == MISS:
+        return verdict
+    event = verdict.event
+    labels = dict.fromkeys(
+        one.label
+        for one in table
+        if (named[one.label] or one.label) == event.label
+        and one.onset_s >= event.onset_s - EPSILON_S
+        and one.offset_s <= event.offset_s + EPSILON_S
+    )
+    return Verdict(verdict.kind, event, tuple(labels), *(getattr(verdict, name) for name in
+                   ("other", "again", "onset_out", "offset_out")))  # fmt: skip
+
+
+def _verdicts(true_events: Iterable[Event], found_events: Iterable[Event], rule: em.Rule) -> list[Verdict]:
+    def key(event: Event) -> tuple[float, float, str]:
+        return event.onset_s, event.offset_s, event.label
+
+    true, found = sorted(true_events, key=key), sorted(found_events, key=key)
+    hits, substitutions = _matched(true, found, rule)
+    verdicts = [
+        _held(kind, found[e], true[t], rule)
+        for kind, pairs in ((HIT, hits), (SUBSTITUTION, substitutions))
+        for t, e in pairs.items()
+    ]
+    both = hits | substitutions
+    misses = [at for at in range(len(true)) if at not in both]
+    alarms = [at for at in range(len(found)) if at not in both.values()]
+    near = _near(true, found, misses, alarms)
+    for at in misses:
+        other = found[near[at]] if at in near else None
+        verdicts.append(_held(MISS, true[at], other, rule))
+    of_alarm = {e: t for t, e in near.items()}
+    met = [true[t] for t in hits]
+    for at in alarms:
+        event = found[at]
+        if at in of_alarm:
+            verdicts.append(_held(FALSE_ALARM, event, true[of_alarm[at]], rule))
+        else:
+            again = any(one.label == event.label and _overlap_s(one, event) > 0 for one in met)
+            verdicts.append(Verdict(FALSE_ALARM, event, again=again))
+    return sorted(verdicts, key=lambda one: (*key(one.event), one.kind))
+
+
+def _matched(true: list[Event], found: list[Event], rule: em.Rule) -> tuple[Pairs, Pairs]:
+    """Hits and substitutions; see the module for which of several equally many are shown."""
+    index = {label: at for at, label in enumerate(sorted({e.label for e in (*true, *found)}))}
+    truth, estimated = em.columns([true], index), em.columns([found], index)
+    t, e = em._close(truth, estimated, rule)
+    order = np.lexsort((e, t))
+    t, e = t[order], e[order]
+    alike = truth.label[t] == estimated.label[e]
+    substituted = set(event_substitutions.substituted(t, e, alike).tolist())
+    same_t, same_e = t[alike], e[alike]
+    chosen = paired(same_t, same_e, np.ones(len(same_t), bool), em._misfit(truth, estimated, same_t, same_e))
+    hits = dict(zip(same_t[chosen].tolist(), same_e[chosen].tolist(), strict=True))
+    left = _left(t, e, hits)
+    if len(left) == len(substituted):
+        return hits, left
+    graph: dict[int, list[int]] = {}
+    for at, other in zip(same_t.tolist(), same_e.tolist(), strict=True):
+        graph.setdefault(other, []).append(at)
+    hits = event_substitutions._matching(graph)
+    return hits, _left(t, e, hits)
+
+
+def _left(t: NDArray[np.int64], e: NDArray[np.int64], hits: Pairs) -> Pairs:
+    """Each true event that is no hit takes the first estimated one that fits in time and is free."""
+    taken = set(hits.values())
+    found: Pairs = {}
+    for at, other in zip(t.tolist(), e.tolist(), strict=True):
+        if at not in hits and at not in found and other not in taken:
+            found[at] = other
+            taken.add(other)
+    return found
+
+
+def _near(true: list[Event], found: list[Event], misses: list[int], alarms: list[int]) -> Pairs:
+    """Misses and false alarms of one class that overlap, the longest overlap first."""
+    overlaps = sorted(
+        (-_overlap_s(true[t], found[e]), t, e)
+        for t in misses
+        for e in alarms
+        if true[t].label == found[e].label and _overlap_s(true[t], found[e]) > 0
+    )
+    pairs: Pairs = {}
+    for _, t, e in overlaps:
+        if t not in pairs and e not in pairs.values():
+            pairs[t] = e
+    return pairs
+
+
+def _held(kind: str, event: Event, other: Event | None, rule: em.Rule) -> Verdict:
+    if other is None or kind not in (MISS, FALSE_ALARM):
+        return Verdict(kind, event, other=other)
+    true = event if kind == MISS else other
+    onset_out = abs(event.onset_s - other.onset_s) > rule.onset_collar_s + EPSILON_S
+    offset_out = (
+        rule.offset and abs(event.offset_s - other.offset_s) > offset_allowed_s(true, rule) + EPSILON_S
+    )
+    return Verdict(kind, event, other=other, onset_out=onset_out, offset_out=offset_out)
+
+
+def offset_allowed_s(true: Event, rule: em.Rule) -> float:
+    """How far an offset may be from a true event's."""
+    return max(rule.offset_collar_s, rule.offset_share * true.duration_s)
+
+
+def _overlap_s(one: Event, other: Event) -> float:
+    return min(one.offset_s, other.offset_s) - max(one.onset_s, other.onset_s)
