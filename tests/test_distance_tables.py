@@ -14,6 +14,7 @@ from earwitness.tasks.distances import (
     ANCHORS,
     EXCHANGED,
     FLOOR,
+    NOT_ACROSS,
     REFERENCE,
     Coverage,
     Distance,
@@ -172,7 +173,7 @@ def test_joined_results_keep_every_set_and_one_of_each_anchor():
     keys = [(row.system, row.part, row.metric) for row in both.rows]
     assert len(keys) == len(set(keys))
     assert [row.system for row in both.coverage] == [REFERENCE, "a", "b"]
-    assert both.notes == ("a note", "another")
+    assert both.notes == ("a note", "another", NOT_ACROSS)
     with pytest.raises(UserError, match="version"):
         joined(first, distances("c", recipe=replace(RECIPE, version="v2")))
 

@@ -374,6 +374,14 @@ def test_a_bundle_without_names_holds_none_in_its_distances(ordered: Result, tmp
     }
     own = {(row["system"], row["metric"]): row["value"] for row in table(ordered.folder / "distances.csv")}
     assert given == own
+    original = {name: one for one, name in alias.items()}
+    shown, before = made.summary.distances.comparisons, ordered.summary.distances.comparisons
+    assert before
+    for pair in shown:
+        names = {original[pair.first], original[pair.second]}
+        (one,) = [b for b in before if (b.metric, {b.first, b.second}) == (pair.metric, names)]
+        turned = original[pair.first] != one.first
+        assert pair.difference == (-one.difference if turned and one.difference else one.difference)
 
 
 def test_a_panel_measures_the_same_for_every_listener(ordered: Result, tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from earwitness.backbones.base import Backbone
 from earwitness.errors import InputFaults, UserError
 from earwitness.files import taken
 from earwitness.report import distance_files
-from earwitness.tasks.distance_measures import DRAWS, check_metrics, measured
+from earwitness.tasks.distance_measures import check_metrics, measured
 from earwitness.tasks.distance_sets import read_sets
-from earwitness.tasks.distances import METRICS, Distances, joined
+from earwitness.tasks.distances import DRAWS, METRICS, Distances, joined
 from earwitness.tasks.settings import versions
 
 if TYPE_CHECKING:

@@ -22,11 +22,11 @@ from earwitness.files import appearing, new_folder
 from earwitness.ledger import Ledger
 from earwitness.listeners.base import REASONS
 from earwitness.report import agreement, build, card, hiding, licences, replies, summary_files, tables
+from earwitness.report.bundle_distances import renamed
 from earwitness.report.cells import csv_rows, safe
 from earwitness.report.encode import FORMATS
 from earwitness.report.packing import Packed, Sounds, write_packed
-from earwitness.tasks import label, run_distances
-from earwitness.tasks.distances import Coverage, Distance, Distances
+from earwitness.tasks import label
 from earwitness.tasks.ritta_wanted import wanted
 from earwitness.tasks.rows import ItemRow, Source, Summary
 
@@ -252,38 +252,8 @@ class _Packer:
             used=used,
             rows=lambda: iter(self.rows),
             replies=self._replies,
-            distances=self._distances(),
-        )
-
-    def _distances(self) -> Distances | None:
-        """The run's distances under other names, in the order of these."""
-        found = self._run.distances
-        if found is None:
-            return None
-
-        def name(system: str) -> str:  # anchors keep theirs
-            return self.aliases.get(system, system)
-
-        def place(row: Distance | Coverage) -> tuple[int, int, str]:
-            return self._place(row.system) if row.system in self.aliases else (2, 0, "")
-
-        whose = {run_distances.reference_note(old): run_distances.reference_note(new)
-                 for old, new in self.aliases.items()}  # fmt: skip
-        left_out = [
-            (name(system), self._name(Path(file).name), self._ours(reason))
-            for system, file, reason in found.left_out
-        ]
-        return replace(
-            found,
-            rows=tuple(
-                replace(row, system=name(row.system), reason=self._ours(row.reason))
-                for row in sorted(found.rows, key=place)
-            ),
-            coverage=tuple(
-                replace(row, system=name(row.system)) for row in sorted(found.coverage, key=place)
-            ),
-            left_out=tuple(sorted(left_out)),
-            notes=tuple(whose.get(note) or self._name(self._ours(note)) for note in found.notes),
+            distances=self._run.distances
+            and renamed(self._run.distances, self.aliases, self._place, self._ours, self._name),
         )
 
     def _replies(self) -> Iterator[Mapping[str, Any]]:

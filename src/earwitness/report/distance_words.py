@@ -3,24 +3,26 @@
 from collections.abc import Mapping, Sequence
 
 from earwitness.report.cells import one_line
-from earwitness.tasks.distances import ANCHORS, METRICS, Distances, Recipe
+from earwitness.tasks.distances import ANCHORS, BETTER, METRICS, Distances, Recipe
 from earwitness.tasks.rows import MetricSpec
 
 SPECS: Mapping[str, MetricSpec] = {
     spec.name: spec
     for spec in (
-        MetricSpec("fad", "FAD", "Fréchet distance of the frames", -1, scale=None),
-        MetricSpec("fd", "FD", "Fréchet distance of the clips", -1, scale=None),
-        MetricSpec("kad", "KAD", "kernel distance (unbiased MMD²) of the clips", -1, scale=None),
+        MetricSpec("fad", "FAD", "Fréchet distance of the frames", BETTER["fad"], scale=None),
+        MetricSpec("fd", "FD", "Fréchet distance of the clips", BETTER["fd"], scale=None),
+        MetricSpec("kad", "KAD", "kernel distance (unbiased MMD²) of the clips", BETTER["kad"], scale=None),
         MetricSpec(
             "kl",
             "KL",
             "mean KL(reference || clip) of paired clips, in nats, without upper bound",
-            -1,
+            BETTER["kl"],
             scale=None,
         ),
-        MetricSpec("is", "IS", "Inception Score of the clips alone, too low for few clips", 1, scale=None),
-        MetricSpec("clap", "CLAP", "mean cosine of clip and caption", 1, scale=None),
+        MetricSpec(
+            "is", "IS", "Inception Score of the clips alone, too low for few clips", BETTER["is"], scale=None
+        ),
+        MetricSpec("clap", "CLAP", "mean cosine of clip and caption", BETTER["clap"], scale=None),
     )
 }
 
@@ -33,7 +35,7 @@ def recipe_words(recipe: Recipe) -> str:
         f"{recipe.reference[:16]}: {recipe.reference_clips:,} clips. Policy: {recipe.policy}. "
         f"Pairs: {recipe.pairing}. "
         + (f"Captions {recipe.captions[:16]}. " if recipe.captions else "")
-        + f"Seed {recipe.seed}. Recipe {recipe.key}."
+        + f"Seed {recipe.seed}, {recipe.draws:,} draws. Recipe {recipe.key}."
     )
 
 

@@ -13,8 +13,8 @@ itself is then exactly 0, as all three means run over the same pairs; kadtk, whi
 negative number of the order of SCALE / n.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any
 
@@ -35,12 +35,17 @@ ROUNDING = 1e-13  # smaller mean kernels, and distances for the length of their 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A kernel distance, its confidence interval (None if there is none) and its bandwidth."""
+    """A kernel distance, its confidence interval (None if there is none) and its bandwidth.
+
+    ``changes`` is by how much the value changes without a cluster, by the cluster's name (its number where
+    none were named); empty where there is no interval.
+    """
 
     value: float
     low: float | None
     high: float | None
     bandwidth: float
+    changes: Mapping[str, float] = field(default_factory=dict)
 
 
 def kernel_distance(
@@ -80,7 +85,7 @@ def kernel_distance(
     if a.shape[1] != b.shape[1]:
         raise ValueError(f"x has width {a.shape[1]} and y {b.shape[1]}")
     pairs = _pairs(same, len(a), len(b))
-    codes = _clusters(len(a), len(b), pairs, x_clusters, y_clusters)
+    names, codes = _clusters(len(a), len(b), pairs, x_clusters, y_clusters)
     if min(len(a), len(b)) < 2:
         return f"a kernel distance takes at least 2 clips in both sets; there are {len(a)} and {len(b)}"
     width = median_distance(b) if bandwidth is None else bandwidth
@@ -90,7 +95,7 @@ def kernel_distance(
         raise ValueError(f"bandwidth must be a positive number, not {width!r}")
     centre = b.mean(axis=0)  # distances stay as they are, and are rounded less
     a, b = a - centre, b - centre
-    size = 1 + int(max(code.max() for code in codes))
+    size = len(names)
     means = (
         _means(a, a, (codes[0], codes[0]), _diagonal(len(a)), width, size=size)
         + _means(b, b, (codes[1], codes[1]), _diagonal(len(b)), width, size=size)
@@ -98,12 +103,12 @@ def kernel_distance(
     )
     means[np.abs(means) < ROUNDING] = 0.0
     value, without = SCALE * means[0], SCALE * means[1:]
-    bounds = None
-    if np.isfinite(without).all():
-        influences = (without.mean() - without) * (len(without) - 1) / len(without)
-        bounds = interval(float(value), influences, level, floor=None)
-    low, high = bounds or (None, None)
-    return Kernel(float(value), low, high, float(width))
+    if not np.isfinite(without).all():
+        return Kernel(float(value), None, None, float(width))
+    influences = (without.mean() - without) * (len(without) - 1) / len(without)
+    low, high = interval(float(value), influences, level, floor=None) or (None, None)
+    changes = dict(zip(names, (without - value).tolist(), strict=True)) if low is not None else {}
+    return Kernel(float(value), low, high, float(width), changes)
 
 
 def median_distance(rows: ArrayLike) -> float:
@@ -146,8 +151,8 @@ def _pairs(same: Sequence[tuple[int, int]], n: int, m: int) -> Indices:
 
 def _clusters(
     n: int, m: int, pairs: Indices, x_clusters: Sequence[str] | None, y_clusters: Sequence[str] | None
-) -> tuple[Indices, Indices]:
-    """Clusters as numbers from 0, shapes (n,) and (m,)."""
+) -> tuple[list[str], tuple[Indices, Indices]]:
+    """Names of the clusters, and the places there of those of the rows, shapes (n,) and (m,)."""
     if (x_clusters is None) != (y_clusters is None):
         raise ValueError("clusters of one set alone: give both or neither")
     if x_clusters is None or y_clusters is None:
@@ -158,8 +163,9 @@ def _clusters(
         if (len(x_clusters), len(y_clusters)) != (n, m):
             raise ValueError(f"{len(x_clusters)} and {len(y_clusters)} clusters for {n} and {m} rows")
         names = np.asarray([*x_clusters, *y_clusters])
-    codes = np.unique(names, return_inverse=True)[1].ravel()
-    return codes[:n], codes[n:]
+    different, codes = np.unique(names, return_inverse=True)
+    codes = codes.ravel()
+    return [str(name) for name in different], (codes[:n], codes[n:])
 
 
 def _diagonal(n: int) -> Indices:

@@ -16,7 +16,7 @@ frames.
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,9 +28,11 @@ from earwitness.errors import UserError
 from earwitness.manifest.table import near
 from earwitness.tasks.distance_notes import notes
 from earwitness.tasks.distance_numbers import Numbers, Side, alone, bandwidth, linked
+from earwitness.tasks.distance_pairs import Held, compared
 from earwitness.tasks.distance_sounds import Frames, Sound, heard, nearest
 from earwitness.tasks.distances import (
     ALL,
+    DRAWS,
     EXCHANGED,
     FLOOR,
     METRICS,
@@ -41,8 +43,8 @@ from earwitness.tasks.distances import (
     Distances,
     Recipe,
 )
+from earwitness.tasks.tally import Drawn
 
-DRAWS = 10_000
 NO_CLIP = "no clip could be used"
 
 
@@ -60,6 +62,7 @@ def measured(
     engine: str = "local",
     progress: Callable[[int, int], None] | None = None,
     cache: bool = True,
+    baselines: Collection[str] = (),
 ) -> Distances:
     """How far every system's clips are from the reference, as a whole and by part.
 
@@ -69,6 +72,7 @@ def measured(
         metrics: Keys of METRICS. Where a Fréchet distance is refused, KAD is measured too.
         level: Confidence level of the intervals.
         draws: Bootstrap samples for the means (KL, CLAP).
+        baselines: Systems that are no contestants: which of the others is nearer is not asked of them.
         seed: Of the halves, of unrelated pairs, of the bootstrap and of ``limit``.
         limit: Take a sample of so many clip_ids, the same for every system, and their references.
         workers, engine, cache: As in backbones.embedding.embedded.
@@ -105,6 +109,7 @@ def measured(
         numbers = Numbers(backbone, frames, level, draws, seed)
         comparison = _Comparison(numbers, tuple(metrics), sounds, clips, items, given, seed)
         rows = tuple(comparison.rows())
+        pairs = compared(comparison.held(baselines), rows, numbers, Drawn(level, draws, seed))
     hashes = sorted(sound.pcm_hash for sound in known)
     recipe = Recipe(
         backbone.name,
@@ -115,6 +120,7 @@ def measured(
         pairing=_pairing(items, given),
         captions=_captions(items) if numbers.worded and "clap" in metrics else "",
         seed=seed,
+        draws=draws,
     )
     if limit is not None:
         recipe = replace(recipe, policy=f"a sample of {limit} clips by name, seed {seed}, each whole")
@@ -139,7 +145,7 @@ def measured(
     ]
     sets = {system: [clip.sound for clip in own] for system, own in used.items()}
     told = tuple(notes(coverage, comparison.reference_clips, known, sets, backbone.rate_hz, rows))
-    return Distances(recipe, rows, tuple(coverage), tuple(left_out), level, told)
+    return Distances(recipe, rows, tuple(coverage), tuple(left_out), level, told, pairs)
 
 
 def _pairing(items: Sequence[Compared], given: Sequence[Path] | None) -> str:
@@ -212,7 +218,7 @@ class _Clip:
     def cluster(self) -> str:
         if self.item.cluster:
             return self.item.cluster
-        return f"clip {self.item.clip_id}" if self.reference else self.sound.pcm_hash
+        return f"clip {self.item.clip_id}"
 
 
 def _clip(item: Compared, sounds: Mapping[Path, Sound]) -> _Clip:
@@ -287,6 +293,22 @@ class _Comparison:
                 yield from self._of_set(system, part, self._in(part, own))
         for part in self._parts:
             yield from self._of_anchors(part, self._in(part, self._clips))
+
+    def held(self, baselines: Collection[str]) -> dict[str, Held]:
+        """Every system that has clips, baselines left out, as it is held against its reference."""
+        found = {}
+        for system in self._systems:
+            clips = [clip for clip in self._clips if clip.item.system == system]
+            if clips and system not in baselines:
+                found[system] = Held(
+                    _side(clips),
+                    self._reference(ALL, clips),
+                    tuple((clip.item.clip_id, clip.item.cluster) for clip in clips),
+                    tuple(self._sounds[clip.reference] if clip.reference else None for clip in clips),
+                    tuple(clip.item.caption for clip in clips),
+                    None if self._is_given(ALL) else self._widths[ALL],
+                )
+        return found
 
     def _in(self, part: str, clips: Sequence[_Clip]) -> Sequence[_Clip]:
         return clips if part == ALL else [clip for clip in clips if clip.item.part == part]

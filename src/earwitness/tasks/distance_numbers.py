@@ -1,7 +1,7 @@
 """One number at a time: two sides of a comparison to a row with value, interval and counts, or a reason."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from earwitness.backbones.base import Backbone, Worded
 from earwitness.scores.class_distances import inception_score, kl_of_logits
 from earwitness.scores.distances import Frechet, Gaussian, Moments, cosines, enough, interval
-from earwitness.scores.kernel_distance import NO_BANDWIDTH, kernel_distance, median_distance
+from earwitness.scores.kernel_distance import NO_BANDWIDTH, Kernel, kernel_distance, median_distance
 from earwitness.stats.intervals import cluster_interval
 from earwitness.tasks.distance_sounds import Frames, Sound
 from earwitness.tasks.distances import Distance
@@ -45,6 +45,11 @@ class Side:
     @property
     def frames(self) -> int:
         return sum(sound.frames for sound in self.sounds)
+
+    @property
+    def hashes(self) -> tuple[str, ...]:
+        """Of the sounds."""
+        return tuple(sound.pcm_hash for sound in self.sounds)
 
     @property
     def different(self) -> tuple[Sound, ...]:
@@ -88,6 +93,15 @@ def alone(sounds: Sequence[Sound]) -> Side:
     return Side(tuple(sounds), tuple(sound.pcm_hash for sound in sounds), ("",) * len(sounds))
 
 
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A Fréchet distance, and what every sound of the set and of the reference adds to it, to first order."""
+
+    value: float
+    side: tuple[float, ...]
+    reference: tuple[float, ...]
+
+
 class Numbers:
     """The numbers of one backbone.
 
@@ -96,25 +110,29 @@ class Numbers:
         level: Confidence level of the intervals.
         draws, seed: Of the bootstrap of means.
 
-    Every method takes a row that names system, part and metric and gives it filled in.
+    A method that takes a row, which names system, part and metric, gives it filled in. What sets are compared
+    by is kept, so that nothing is worked out twice.
     """
 
     def __init__(self, backbone: Backbone, frames: Frames, level: float, draws: int, seed: int) -> None:
         self._backbone, self._frames = backbone, frames
         self._level, self._draws, self._seed = level, draws, seed
         self._last: tuple[tuple[str, ...], Gaussian] | None = None
+        self._fitted: dict[tuple[bool, tuple[str, ...], tuple[str, ...]], Fitted] = {}
+        self._kernels: dict[tuple[object, ...], Kernel | str] = {}
+        self._words: dict[str, NDArray[np.float32]] = {}
         self.classifies = bool(backbone.classes)
         self.worded = hasattr(backbone, "words")
 
     def fad(self, row: Distance, side: Side, reference: Side) -> Distance:
         """Fréchet distance of all frames."""
         row = replace(row, n=side.frames, reference_n=reference.frames)
-        return self._frechet(row, side, reference, self._backbone.width, of_frames=True)
+        return self._frechet(row, side, reference, of_frames=True)
 
     def fd(self, row: Distance, side: Side, reference: Side) -> Distance:
         """Fréchet distance of the clips."""
         row = replace(row, n=len(side.sounds), reference_n=len(reference.sounds))
-        return self._frechet(row, side, reference, len(side.sounds[0].clip), of_frames=False)
+        return self._frechet(row, side, reference, of_frames=False)
 
     def kad(self, row: Distance, side: Side, reference: Side, width: float | None = None) -> Distance:
         """Kernel distance of the clips, none compared with its counterpart or with itself in the other set.
@@ -126,21 +144,34 @@ class Numbers:
             width: Of the kernel; None for the median distance within the reference.
         """
         row = replace(row, n=len(side.sounds), reference_n=len(reference.sounds))
-        if width == 0:
-            return replace(row, reason=NO_BANDWIDTH)
-        same = _together(side, reference)
-        found = kernel_distance(
-            _clips(side.sounds),
-            _clips(reference.sounds),
-            same=same,
-            x_clusters=side.clusters,
-            y_clusters=reference.clusters,
-            bandwidth=width,
-            level=self._level,
-        )
+        found = self.kernel(side, reference, width)
         if isinstance(found, str):
             return replace(row, reason=found)
         return _with(row, found.value, None if found.low is None else (found.low, found.high), NONE_OUTSIDE)
+
+    def kernel(self, side: Side, reference: Side, width: float | None = None) -> Kernel | str:
+        """The kernel distance of :meth:`kad`, its changes by cluster; or the reason why there is none."""
+        if width == 0:
+            return NO_BANDWIDTH
+        names = list(dict.fromkeys([*side.clusters, *reference.clusters]))
+        codes = {name: str(code) for code, name in enumerate(names)}  # the same, whatever clusters are called
+        of_side, of_reference = (tuple(codes[c] for c in one.clusters) for one in (side, reference))
+        same = _together(side, reference)
+        key = (side.hashes, reference.hashes, of_side, of_reference, tuple(same), width)
+        if key not in self._kernels:
+            self._kernels[key] = kernel_distance(
+                _clips(side.sounds),
+                _clips(reference.sounds),
+                same=same,
+                x_clusters=of_side,
+                y_clusters=of_reference,
+                bandwidth=width,
+                level=self._level,
+            )
+        found = self._kernels[key]
+        if isinstance(found, str):
+            return found
+        return replace(found, changes={names[int(code)]: by for code, by in found.changes.items()})
 
     def kl(self, row: Distance, side: Side, counterparts: Sequence[Sound]) -> Distance:
         """Mean KL(reference || clip) of the softmax over classes.
@@ -154,16 +185,14 @@ class Numbers:
             return replace(row, reason=f"KL is between classes, and {self._backbone.name} is no classifier")
         if not side.sounds:
             return replace(row, reason=NO_PAIR)
-        each = kl_of_logits(_logits(counterparts), _logits(side.sounds))
-        return self._mean(row, each, side.clusters)
+        return self._mean(row, divergences(side.sounds, counterparts), side.clusters)
 
     def inception(self, row: Distance, side: Side) -> Distance:
         """Inception Score of the softmax over classes."""
         row = replace(row, n=len(side.sounds))
         if not self.classifies:
             return replace(row, reason=f"IS is over classes, and {self._backbone.name} is no classifier")
-        chances = scipy.special.softmax(_logits(side.sounds), axis=1)
-        found = inception_score(chances, side.clusters, level=self._level)
+        found = inception_score(chances(side.sounds), side.clusters, level=self._level)
         if isinstance(found, str):
             return replace(row, reason=found)
         if len(set(side.clusters)) < LEAST:
@@ -182,10 +211,13 @@ class Numbers:
             return replace(row, reason=f"{self._backbone.name} knows no words, so there is no CLAP score")
         if not captions:
             return replace(row, reason=NO_CAPTION)
-        different = list(dict.fromkeys(captions))
-        vectors = dict(zip(different, cast(Worded, self._backbone).words(different), strict=True))
-        each = cosines(_clips(side.sounds), np.stack([vectors[caption] for caption in captions]))
-        return self._mean(row, each, side.clusters)
+        return self._mean(row, self.cosines(side.sounds, captions), side.clusters)
+
+    def cosines(self, sounds: Sequence[Sound], captions: Sequence[str]) -> NDArray[np.float64]:
+        """Of every clip and its caption, by a backbone that knows words."""
+        if new := [text for text in dict.fromkeys(captions) if text not in self._words]:
+            self._words |= zip(new, cast(Worded, self._backbone).words(new), strict=True)
+        return cosines(_clips(sounds), np.stack([self._words[text] for text in captions]))
 
     def _mean(self, row: Distance, each: NDArray[np.float64], clusters: Sequence[str]) -> Distance:
         if len(set(clusters)) < LEAST:
@@ -195,21 +227,30 @@ class Numbers:
         )
         return _with(row, float(each.mean()), (found.low, found.high) if found else None, ALL_AGREE)
 
-    def _frechet(
-        self, row: Distance, side: Side, reference: Side, width: int, *, of_frames: bool
-    ) -> Distance:
+    def frechet(self, side: Side, reference: Side, *, of_frames: bool) -> Fitted | str:
+        """The Fréchet distance of :meth:`fad` or :meth:`fd`; or the reason why there is none."""
         counts = [sum(s.frames if of_frames else 1 for s in one.different) for one in (side, reference)]
+        width = self._backbone.width if of_frames else len(side.sounds[0].clip)
         if why := enough(counts[0], width, counts[1]):
-            return replace(row, reason=why)
-        key = (str(of_frames), *(sound.pcm_hash for sound in reference.sounds))
-        if self._last is None or self._last[0] != key:  # sets after another have one reference
-            self._last = key, self._gaussian(reference, of_frames)
-        found = Frechet(self._gaussian(side, of_frames), self._last[1])
-        influences: dict[str, float] = defaultdict(float)
-        for sound, cluster in zip(side.sounds, side.clusters, strict=True):
-            influences[cluster] += found.influence_a(self._rows(sound, of_frames))
-        for sound, cluster in zip(reference.sounds, reference.clusters, strict=True):
-            influences[cluster] += found.influence_b(self._rows(sound, of_frames))
+            return why
+        key = (of_frames, side.hashes, reference.hashes)
+        if key not in self._fitted:
+            last = (str(of_frames), *reference.hashes)
+            if self._last is None or self._last[0] != last:  # sets after another have one reference
+                self._last = last, self._gaussian(reference, of_frames)
+            found = Frechet(self._gaussian(side, of_frames), self._last[1])
+            self._fitted[key] = Fitted(
+                found.value,
+                tuple(found.influence_a(self._rows(sound, of_frames)) for sound in side.sounds),
+                tuple(found.influence_b(self._rows(sound, of_frames)) for sound in reference.sounds),
+            )
+        return self._fitted[key]
+
+    def _frechet(self, row: Distance, side: Side, reference: Side, *, of_frames: bool) -> Distance:
+        found = self.frechet(side, reference, of_frames=of_frames)
+        if isinstance(found, str):
+            return replace(row, reason=found)
+        influences = summed((side.clusters, found.side), (reference.clusters, found.reference))
         return _with(row, found.value, interval(found.value, influences.values(), self._level), ONE_CLUSTER)
 
     def _gaussian(self, side: Side, of_frames: bool) -> Gaussian:
@@ -220,6 +261,26 @@ class Numbers:
 
     def _rows(self, sound: Sound, of_frames: bool) -> NDArray[np.float32]:
         return self._frames[sound.pcm_hash] if of_frames else sound.clip[np.newaxis]
+
+
+def summed(*influences: tuple[Sequence[str], Iterable[float]]) -> dict[str, float]:
+    """By cluster, from clusters and influences of the same sounds."""
+    found: dict[str, float] = defaultdict(float)
+    for clusters, each in influences:
+        for cluster, one in zip(clusters, each, strict=True):
+            found[cluster] += one
+    return found
+
+
+def divergences(sounds: Sequence[Sound], counterparts: Sequence[Sound]) -> NDArray[np.float64]:
+    """KL of every clip and its counterpart, by a classifier."""
+    return kl_of_logits(_logits(counterparts), _logits(sounds))
+
+
+def chances(sounds: Sequence[Sound]) -> NDArray[np.float64]:
+    """Of every class in every clip, by a classifier."""
+    found: NDArray[np.float64] = scipy.special.softmax(_logits(sounds), axis=1)
+    return found
 
 
 def _with(

@@ -97,7 +97,8 @@ def read_sets(
             if partner and not caption:
                 caption = captions.get(partner) or truth.captions[partner]
             own = (truth.clips[partner],) if partner else ()
-            items.append(Compared(system, partner or name, path, own, caption=caption))
+            cluster = f"{name} of {system}" if paired is False else ""  # equal names mean nothing
+            items.append(Compared(system, partner or name, path, own, caption=caption, cluster=cluster))
     if captions and items and not any(item.caption for item in items):
         found.append(f"{prompts}: no prompt_id is the name of a clip; it has {listing(captions, 3)}")
     if found:

@@ -20,9 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from earwitness.errors import UserError
+from earwitness.tasks.rows import Comparison
 
 ALL = "all"
 """The part that holds every clip."""
+DRAWS = 10_000
+"""Bootstrap samples, if nothing else is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,7 @@ class Recipe:
         pairing: How clips were held against single references, see tasks.distance_measures.
         captions: sha256 over the names of clips and their captions; empty if no number rests on words.
         seed: Of the halves, of unrelated pairs and of the bootstrap.
+        draws: Of the bootstrap.
     """
 
     backbone: str
@@ -74,11 +78,15 @@ class Recipe:
     pairing: str = "none"
     captions: str = ""
     seed: int = 0
+    draws: int = DRAWS
 
     @property
     def key(self) -> str:
         """The same for equal recipes alone."""
-        text = json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
+        told = asdict(self)
+        if self.draws == DRAWS:  # as in results that were kept before recipes had draws
+            del told["draws"]
+        text = json.dumps(told, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -131,6 +139,8 @@ class Distances:
             because a reference of several could not.
         level: Confidence level of the intervals.
         notes: What a reader must know.
+        comparisons: Sets against each other, over all clips, by every metric that both have a number of;
+            baselines and anchors are no contestants. Empty if they were not compared.
     """
 
     recipe: Recipe
@@ -139,9 +149,12 @@ class Distances:
     left_out: tuple[tuple[str, str, str], ...] = ()
     level: float = 0.95
     notes: tuple[str, ...] = field(default_factory=tuple)
+    comparisons: tuple[Comparison, ...] = ()
 
 
-METRICS: Sequence[str] = ("fad", "fd", "kad", "kl", "is", "clap")
+BETTER: Mapping[str, int] = {"fad": -1, "fd": -1, "kad": -1, "kl": -1, "is": 1, "clap": 1}
+"""Of every metric -1 if less is nearer, 1 if more is better."""
+METRICS: Sequence[str] = tuple(BETTER)
 FLOOR = "reference, halved"
 """Two disjoint halves of the reference set: what the number of clips alone does to a distance."""
 REFERENCE = "reference, whole"
@@ -155,6 +168,11 @@ ANCHORS: Mapping[str, str] = {
     EXCHANGED: "reference clips with another of them, or with its caption: unrelated pairs",
 }
 """Systems that stand beside the sets that are measured, and what each is."""
+
+NOT_ACROSS = (
+    "Sets of different results are not compared with each other, as their clips are needed for that: measure "
+    "them together to know which is nearer."
+)
 
 
 def to_json(distances: Distances) -> dict[str, Any]:
@@ -189,6 +207,7 @@ def from_json(data: Mapping[str, Any], source: str = "the distances") -> Distanc
             left_out=tuple((str(system), str(file), str(why)) for system, file, why in data["left_out"]),
             level=float(data["level"]),
             notes=tuple(map(str, data["notes"])),
+            comparisons=tuple(Comparison(**pair) for pair in data.get("comparisons", ())),
         )
         key, digest = data["recipe_key"], data["sha256"]
     except (KeyError, TypeError, ValueError) as fault:
@@ -245,6 +264,9 @@ def joined(*distances: Distances) -> Distances:
             f"in more than one of the results: {', '.join(map(repr, twice))}.",
             "Give every set a name of its own (NAME=FOLDER) when it is measured.",
         )
+    notes = dict.fromkeys(note for each in distances for note in each.notes)
+    if len(distances) > 1:
+        notes[NOT_ACROSS] = None
     rows: dict[tuple[str, str, str], Distance] = {}
     coverage: dict[str, Coverage] = {}
     for each in distances:
@@ -258,5 +280,6 @@ def joined(*distances: Distances) -> Distances:
         tuple(coverage.values()),
         tuple(dict.fromkeys(row for each in distances for row in each.left_out)),
         distances[0].level,
-        tuple(dict.fromkeys(note for each in distances for note in each.notes)),
+        tuple(notes),
+        tuple(pair for each in distances for pair in each.comparisons),
     )

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from earwitness.events import Event
-from earwitness.tasks.distances import Distances
+
+if TYPE_CHECKING:
+    from earwitness.tasks.distances import Distances
 
 LOW_COVERAGE = 0.95
 """Below this share of applicable items scored, a system's number is marked."""
@@ -231,7 +234,7 @@ class Summary:
     comparisons: tuple[Comparison, ...]
     notes: tuple[str, ...]
     marks: tuple[Mark, ...] = ()
-    distances: Distances | None = None
+    distances: "Distances | None" = None
 
     @property
     def specs(self) -> tuple[MetricSpec, ...]:

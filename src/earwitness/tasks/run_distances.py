@@ -175,6 +175,7 @@ def measure(
         workers=workers,
         engine=engine,
         progress=progress,
+        baselines=found.baselines,
     )
     plain = tuple(f"{name}: " for name in found.baselines)  # what is told of these is no news
     told = (note for note in measured.notes if not note.startswith(plain))

@@ -1,0 +1,60 @@
+"""A run's distances as a bundle gives them away: under other names, in the order of these."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from earwitness.tasks import run_distances
+from earwitness.tasks.distance_pairs import turned
+from earwitness.tasks.distances import METRICS, Coverage, Distance, Distances
+from earwitness.tasks.rows import Comparison
+
+Place = tuple[int, int, str]
+
+
+def renamed(
+    found: Distances,
+    aliases: Mapping[str, str],
+    place: Callable[[str], Place],
+    hidden: Callable[[str], str],
+    packed: Callable[[str], str],
+) -> Distances:
+    """The distances with every system under its alias; anchors keep their names.
+
+    Args:
+        place: Of a system among the others.
+        hidden: A text without what must not be told.
+        packed: A text with clips' files called as they are in the bundle.
+    """
+
+    def name(system: str) -> str:
+        return aliases.get(system, system)
+
+    def of_row(row: Distance | Coverage) -> Place:
+        return place(row.system) if row.system in aliases else (2, 0, "")
+
+    def pair(one: Comparison) -> Comparison:
+        return replace(one, first=name(one.first), second=name(one.second), winner=name(one.winner))
+
+    def of_pair(one: Comparison) -> tuple[int, Place, Place]:
+        return METRICS.index(one.metric), place(one.first), place(one.second)
+
+    # the order of two sets, too, would tell who is who
+    pairs = [turned(one) if place(one.second) < place(one.first) else one for one in found.comparisons]
+    whose = {
+        run_distances.reference_note(old): run_distances.reference_note(new) for old, new in aliases.items()
+    }
+    left_out = [
+        (name(system), packed(Path(file).name), hidden(reason)) for system, file, reason in found.left_out
+    ]
+    return replace(
+        found,
+        rows=tuple(
+            replace(row, system=name(row.system), reason=hidden(row.reason))
+            for row in sorted(found.rows, key=of_row)
+        ),
+        coverage=tuple(replace(row, system=name(row.system)) for row in sorted(found.coverage, key=of_row)),
+        left_out=tuple(sorted(left_out)),
+        notes=tuple(whose.get(note) or packed(hidden(note)) for note in found.notes),
+        comparisons=tuple(map(pair, sorted(pairs, key=of_pair))),
+    )

@@ -1,0 +1,244 @@
+"""Which of two sets is nearer: their numbers held against each other.
+
+Conventions
+-----------
+Two sets are compared by every metric that both have a number of, over all clips, the first less the second.
+Clips of one name (clip_id and cluster) are of one prompt. Where two sets share names, the clips that both
+have are compared, and nothing else: were each taken with all its own, a set would gain by leaving hard
+prompts out, and a Fréchet distance by having more clips. Sets that share no name are compared as they are;
+but of the larger as many clips are drawn as the smaller has, where the number depends on how many there are
+(FAD, FD, IS). References stay as they are. Clips of one prompt, their references, and sounds that are the
+same bit by bit are one cluster, in both sets.
+
+FAD, FD, KAD and IS rest on influences (:mod:`earwitness.scores.set_differences`); KL and CLAP are means, and
+compared as the scores of systems are (:mod:`earwitness.stats.intervals`). p values are Holm-corrected over
+the pairs of a metric. How often intervals hold and tests err: ``benchmarks/nearer.py``.
+"""
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from itertools import combinations
+
+from earwitness.scores.class_distances import inception_influences
+from earwitness.scores.set_differences import Difference, difference, jackknifed
+from earwitness.stats.intervals import Paired, holm, paired_difference
+from earwitness.tasks.distance_numbers import (
+    FEW_CLUSTERS,
+    LEAST,
+    NONE_OUTSIDE,
+    Numbers,
+    Side,
+    chances,
+    divergences,
+    linked,
+    summed,
+)
+from earwitness.tasks.distance_sounds import Sound
+from earwitness.tasks.distances import ALL, BETTER, METRICS, Distance
+from earwitness.tasks.rows import Comparison
+from earwitness.tasks.summary import decided
+from earwitness.tasks.tally import Drawn
+
+FRAMES = 0.01
+"""Frames of two sets may differ by this share for their FAD to be compared: with fewer a set comes out
+farther by that alone."""
+_Numbers = tuple[float, float, list[float]]
+"""Two numbers, and the influences of clusters on their difference."""
+
+NO_DIFFERENCE = "nothing in them differs"
+SIZED = ("fad", "fd", "is")
+"""Metrics that a set's size alone moves."""
+NONE_SHARED = "means are compared over clips of one name alone"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A set as it is held against its reference.
+
+    Attributes:
+        names: Of its clips (clip_id and cluster), the same for clips of one prompt in other sets.
+        counterparts: Of its clips, None where there is none.
+        captions: Of its clips, empty where there is none.
+        width: Of the kernel of KAD; None for that of the reference.
+    """
+
+    side: Side
+    reference: Side
+    names: tuple[tuple[str, str], ...]
+    counterparts: tuple[Sound | None, ...]
+    captions: tuple[str, ...]
+    width: float | None
+
+    def of(self, names: Collection[tuple[str, str]]) -> "Held":
+        """Its clips of these names alone, against the same reference."""
+        places = [place for place, name in enumerate(self.names) if name in names]
+        return replace(
+            self,
+            side=self.side.of(places),
+            names=tuple(self.names[place] for place in places),
+            counterparts=tuple(self.counterparts[place] for place in places),
+            captions=tuple(self.captions[place] for place in places),
+        )
+
+    def drawn(self, count: int, seed: int) -> "Held":
+        """So many of its clips, by a hash of the seed and their names."""
+
+        def place(name: tuple[str, str]) -> bytes:
+            return hashlib.sha256(f"{seed} {name}".encode()).digest()
+
+        return self.of(frozenset(sorted(self.names, key=place)[:count]))
+
+
+def compared(
+    sets: Mapping[str, Held], rows: Sequence[Distance], numbers: Numbers, drawn: Drawn
+) -> tuple[Comparison, ...]:
+    """Every pair of sets by every metric that both have a number of; p corrected, winners named.
+
+    Args:
+        sets: By name; the order is that of the pairs.
+        rows: The sets' numbers.
+    """
+    known = {(row.system, row.metric) for row in rows if row.part == ALL and row.value is not None}
+    found = []
+    for metric in METRICS:
+        pairs = [
+            _compared(metric, one, two, sets, numbers, drawn)
+            for one, two in combinations(sets, 2)
+            if {(one, metric), (two, metric)} <= known
+        ]
+        corrected = iter(holm([pair.p for pair in pairs if pair.p is not None]))
+        found += [
+            pair if pair.p is None else decided(pair, next(corrected), BETTER[metric]) for pair in pairs
+        ]
+    return tuple(found)
+
+
+def turned(pair: Comparison) -> Comparison:
+    """The same with the second set first."""
+    low, high = (None if bound is None else -bound for bound in (pair.high, pair.low))
+    difference = None if pair.difference is None else -pair.difference
+    return replace(pair, first=pair.second, second=pair.first, difference=difference, low=low, high=high)
+
+
+def _compared(
+    metric: str, one: str, two: str, sets: Mapping[str, Held], numbers: Numbers, drawn: Drawn
+) -> Comparison:
+    """Two sets by one metric; p is not corrected yet."""
+    a, b = (sets[name].of(_valued(sets[name], metric)) for name in (one, two))
+    counts = f"{len(a.names):,} and {len(b.names):,}"
+    shared = frozenset(a.names).intersection(b.names)
+    plain = Comparison(metric, one, two, 0, None, None, None, None, None, items=len(shared))
+    if shared:
+        if len(shared) < max(len(a.names), len(b.names)):
+            plain = replace(plain, note=f"over the {len(shared):,} clips that both have, of {counts}")
+        a, b = a.of(shared), b.of(shared)
+    else:
+        told = "they share no clip's name"
+        if len(a.names) != len(b.names) and metric in SIZED:
+            few = min(len(a.names), len(b.names))
+            a, b = (each.drawn(few, drawn.seed) for each in (a, b))
+            told += f"; {few:,} clips of either, of {counts}"
+        plain = replace(plain, note=told)
+    sides = linked(a.side, a.reference, b.side, b.reference)
+    a, b = replace(a, side=sides[0], reference=sides[1]), replace(b, side=sides[2], reference=sides[3])
+    result = _Two(a, b, bool(shared), numbers, drawn).result(metric)
+    if isinstance(result, str):
+        return replace(plain, note="; ".join(filter(None, [plain.note, f"not compared: {result}"])))
+    value = result.value if isinstance(result, Difference) else result.difference
+    return replace(
+        plain, clusters=result.clusters, difference=value, low=result.low, high=result.high, p=result.p
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Two:
+    """Two sets whose clips, and whose references' clips, have clusters in common."""
+
+    a: Held
+    b: Held
+    shared: bool
+    numbers: Numbers
+    drawn: Drawn
+
+    def result(self, metric: str) -> Difference | Paired | str:
+        """The difference; or the reason why there is none."""
+        if metric in ("kl", "clap"):
+            return self._of_means(metric)
+        if metric == "fad":
+            few, many = sorted((self.a.side.frames, self.b.side.frames))
+            if many > (1 + FRAMES) * few:
+                return f"one has {few:,} frames and the other {many:,}, which alone moves the number"
+        found = {"kad": self._kernel, "is": self._inception}.get(metric, partial(self._frechet, metric))()
+        if isinstance(found, str):
+            return found
+        first, second, influences = found
+        if len(influences) < LEAST:
+            return FEW_CLUSTERS
+        return difference(first, second, influences, self.drawn.level) or NO_DIFFERENCE
+
+    def _frechet(self, metric: str) -> _Numbers | str:
+        fitted = []
+        for one in (self.a, self.b):
+            found = self.numbers.frechet(one.side, one.reference, of_frames=metric == "fad")
+            if isinstance(found, str):
+                return found
+            fitted.append(found)
+        first, second = fitted
+        influences = summed(
+            (self.a.side.clusters, first.side),
+            (self.a.reference.clusters, first.reference),
+            (self.b.side.clusters, [-each for each in second.side]),
+            (self.b.reference.clusters, [-each for each in second.reference]),
+        )
+        return first.value, second.value, list(influences.values())
+
+    def _kernel(self) -> _Numbers | str:
+        found = []
+        for one in (self.a, self.b):
+            kernel = self.numbers.kernel(one.side, one.reference, one.width)
+            if isinstance(kernel, str):
+                return kernel
+            if not kernel.changes:
+                return NONE_OUTSIDE
+            found.append(kernel)
+        first, second = found
+        return first.value, second.value, jackknifed(first.changes, second.changes).tolist()
+
+    def _inception(self) -> _Numbers | str:
+        if len(self.a.side.sounds) < 2:
+            return FEW_CLUSTERS
+        first, own = inception_influences(chances(self.a.side.sounds))
+        second, other = inception_influences(chances(self.b.side.sounds))
+        influences = summed((self.a.side.clusters, own), (self.b.side.clusters, -other))
+        return first, second, list(influences.values())
+
+    def _of_means(self, metric: str) -> Paired | str:
+        """Clips that both sets have a value for, as scores are compared."""
+        if not self.shared:
+            return NONE_SHARED
+        values, clusters = [], []
+        for one in (self.a, self.b):
+            clusters.append(one.side.clusters)
+            if metric == "clap":
+                values.append(self.numbers.cosines(one.side.sounds, one.captions))
+            else:
+                counterparts = [sound for sound in one.counterparts if sound is not None]
+                values.append(divergences(one.side.sounds, counterparts))
+        if len({*clusters[0]}) < LEAST:
+            return FEW_CLUSTERS
+        found = paired_difference(
+            values[0], clusters[0], values[1], clusters[1], bounds=None, **asdict(self.drawn)
+        )
+        return found or "all clips differ alike"
+
+
+def _valued(held: Held, metric: str) -> frozenset[tuple[str, str]]:
+    """The clips that a metric is of: for KL those with a counterpart, for CLAP those with a caption."""
+    if metric not in ("kl", "clap"):
+        return frozenset(held.names)
+    has = [other is not None for other in held.counterparts]
+    if metric == "clap":
+        has = [bool(caption.strip()) for caption in held.captions]
+    return frozenset(name for name, there in zip(held.names, has, strict=True) if there)
