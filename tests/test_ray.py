@@ -1,11 +1,14 @@
 """Rendering, hearing and embedding on a local Ray cluster: as without, whatever is lost on the way."""
 
+import http.server
 import os
 import signal
 import socket
+import socketserver
 import sqlite3
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -96,13 +99,40 @@ def test_what_workers_need_is_no_secret(name):
     assert not workers_ray._SECRET.fullmatch(name)
 
 
-@pytest.mark.parametrize("address", ["auto", "127.0.0.1", "ray://nowhere", "127.0.0.1:99999", "{closed}"])
+@pytest.mark.parametrize(
+    "address", ["auto", "127.0.0.1", "ray://127.0.0.1:10001", "127.0.0.1:99999", "{closed}"]
+)
 def test_a_cluster_that_cannot_be_reached_is_named_with_the_remedy(cluster, address):
     with socket.socket() as closed:  # bound, so that nobody else listens there
         closed.bind(("127.0.0.1", 0))
         address = address.format(closed=f"127.0.0.1:{closed.getsockname()[1]}")
         with pytest.raises(UserError, match=rf"no Ray cluster at RAY_ADDRESS={address}: .*\n.*ray start"):
             workers_ray._join(cluster, address, 1)
+
+
+class Page(http.server.BaseHTTPRequestHandler):
+    """What a web server says to anything."""
+
+    def log_message(self, *given):
+        pass
+
+
+@pytest.mark.parametrize("server", [socketserver.BaseRequestHandler, Page])
+def test_what_is_not_ray_is_told_and_not_waited_for(cluster, server, monkeypatch):
+    monkeypatch.setattr(workers_ray, "_ANSWER_S", 2.0)
+
+    class Server(socketserver.ThreadingTCPServer):
+        daemon_threads = True
+
+        def shutdown_request(self, request):
+            """Stay connected, and silent."""
+
+    with Server(("127.0.0.1", 0), server) as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        with pytest.raises(UserError, match="there did not answer as Ray within 2 s") as told:
+            workers_ray._join(cluster, f"127.0.0.1:{other.server_address[1]}", 1)
+        other.shutdown()
+    assert "unset it to use this machine alone" in str(told.value)
 
 
 # Rendering
@@ -135,13 +165,21 @@ def test_a_worker_that_sees_another_folder_of_that_name_says_so(tmp_path):
 
 
 JOINING = """
+import ray
+from earwitness.errors import UserError
 from earwitness.workers import parts
 if __name__ == "__main__":
+    version, ray.__version__ = ray.__version__, "2.0"
+    try:
+        list(parts(",".join, ["1", "2"], None, "ray"))
+    except UserError as fault:
+        print(fault)
+    ray.__version__ = version
     print(list(parts(",".join, ["1", "2"], None, "ray")))
 """
 
 
-def test_a_command_joins_the_cluster_that_is_named_and_leaves_it_running(cluster):
+def test_a_command_joins_the_cluster_that_is_named_unless_its_ray_is_another_and_leaves_it_running(cluster):
     address = cluster.get_runtime_context().gcs_address
     done = subprocess.run(
         [sys.executable, "-c", JOINING],
@@ -151,7 +189,10 @@ def test_a_command_joins_the_cluster_that_is_named_and_leaves_it_running(cluster
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == "['1,2']"
+    fault, remedy, given = done.stdout.strip().split("\n")
+    assert f"RAY_ADDRESS={address} cannot be joined: Version mismatch" in fault
+    assert "the Ray that it was started with" in remedy
+    assert given == "['1,2']"
     assert [node["Alive"] for node in cluster.nodes()] == [True]
 
 

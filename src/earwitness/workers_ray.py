@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import socket
+import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +31,8 @@ ADDRESS = "RAY_ADDRESS"
 TRIES = 3
 """Workers that a key may end before it is given up."""
 _PATIENCE_S = 60.0  # before a user is told that the cluster gives no CPU
-_REACH_S = 5.0
+_REACH_S = 5.0  # to open a connection
+_ANSWER_S = 15.0  # to say that it is Ray, with the start of a process that asks
 _STORE_BYTES = 256 * 2**20  # of a cluster of this machine: parts are small, and what does not fit is spilled
 
 Key = TypeVar("Key")
@@ -273,7 +275,7 @@ _ALONE = {
 }
 
 
-_PLACE = re.compile(r"(?:ray://)?(?:\[(?P<v6>[^\]]+)\]|(?P<host>[^:\[\]/]+)):(?P<port>\d{1,5})")
+_PLACE = re.compile(r"(?:\[(?P<v6>[^\]]+)\]|(?P<host>[^:\[\]/]+)):(?P<port>\d{1,5})")
 
 _SECRET = re.compile(r"(?i)(?!RAY_)(.*_)?(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(_.*)?")
 """Names of what is nobody's business but the command's. Ray's own processes need its token."""
@@ -299,14 +301,47 @@ def _join(ray: Any, address: str, workers: int | None) -> Path | None:
         if (place := _PLACE.fullmatch(address)) is None:  # "auto" may be a cluster that is long gone
             raise ValueError("it must be HOST:PORT, as 'ray start' gave it")
         with socket.create_connection((place["v6"] or place["host"], int(place["port"])), _REACH_S):
-            pass  # Ray itself would try for long
-        ray.init(address=address, **_QUIET)
+            pass
     except (OSError, OverflowError, RuntimeError, ValueError) as fault:
-        raise UserError(
-            f"there is no Ray cluster at {ADDRESS}={address}: {fault}.",
-            f"Start one with 'ray start --head', correct {ADDRESS}, or unset it to use this machine alone.",
-        ) from fault
+        raise _none(address, str(fault)) from fault
+    _ask(address)
+    try:
+        ray.init(address=address, **_QUIET)
+    except (ConnectionError, RuntimeError, ValueError) as fault:
+        raise _closed(address, str(fault)) from fault
     return None
+
+
+def _ask(address: str) -> None:
+    """Make sure that Ray answers. ``ray.init`` would wait for minutes for whatever else listens there, and
+    cannot be stopped; so another process asks.
+
+    Raises:
+        UserError: If it does not, or turns us away.
+    """
+    ask = [sys.executable, "-m", "ray.scripts.scripts", "health-check", "--skip-version-check"]
+    try:
+        asked = subprocess.run(
+            [*ask, "--address", address], capture_output=True, text=True, timeout=_ANSWER_S, check=False
+        )
+    except subprocess.TimeoutExpired as fault:
+        raise _none(address, f"what listens there did not answer as Ray within {_ANSWER_S:g} s") from fault
+    if asked.returncode:
+        raise _closed(address, asked.stderr.strip().rpartition("\n")[2])
+
+
+def _none(address: str, why: str) -> UserError:
+    return UserError(
+        f"there is no Ray cluster at {ADDRESS}={address}: {why}.",
+        f"Start one with 'ray start --head', correct {ADDRESS}, or unset it to use this machine alone.",
+    )
+
+
+def _closed(address: str, why: str) -> UserError:
+    return UserError(
+        f"the Ray cluster at {ADDRESS}={address} cannot be joined: {' '.join(why.split()).rstrip('.')}.",
+        "Give the command on one of its machines, with the Python and the Ray that it was started with.",
+    )
 
 
 @contextmanager
