@@ -63,8 +63,8 @@ def write(
     shown = ranked[:most]
     rule = scores.settings.rule
     found = [judged(truth, said, one, rule, shown) for said, one in zip(heard, scores.systems, strict=True)]
-    parts._write_assets(folder, _ASSETS)
-    pictures = parts._Pictures(folder / "page" / "spectrograms")
+    parts.write_assets(folder, _ASSETS)
+    pictures = parts.Pictures(folder / "page" / "spectrograms")
     run = {
         "systems": [],
         "verdicts": [
@@ -78,19 +78,19 @@ def write(
         "strata": [],
         "collarS": rule.onset_collar_s,
     }
-    with parts._writing(folder / "page" / "clips.js") as out:
-        out.write(f"earwitness.run = {parts._script_json(run)};\nearwitness.clips = [\n")
+    with parts.writing(folder / "page" / "clips.js") as out:
+        out.write(f"earwitness.run = {parts.script_json(run)};\nearwitness.clips = [\n")
         for number, clip in enumerate(shown, 1):
             said = [
                 _system_data(one, clip, each.get(clip), rule)
                 for one, each in zip(scores.systems, found, strict=True)
             ]
             sound = _sound_data(folder, truth[clip].duration_s, sounds.get(clip), pictures)
-            out.write(parts._script_json(_clip_data(number, clip, truth[clip], said, sound, rule)) + ",\n")
+            out.write(parts.script_json(_clip_data(number, clip, truth[clip], said, sound, rule)) + ",\n")
         out.write("];\n")
     pictures.tidy()
-    with parts._writing(folder / INDEX) as out:
-        out.write(parts._template("events.html").render(_view(scores, shown, sounds)))
+    with parts.writing(folder / INDEX) as out:
+        out.write(parts.template("events.html").render(_view(scores, shown, sounds)))
     return folder / INDEX
 
 
@@ -196,7 +196,7 @@ def _sound_data(folder: Path, seconds: float, path: Path | None, pictures: Any) 
     drawn, not_drawn = pictures.of(path)
     return nothing | {
         "file": relative,
-        "src": parts._address(relative),
+        "src": parts.address(relative),
         "picture": f"page/spectrograms/{drawn}" if drawn else "",
         "noPicture": not_drawn,
     }

@@ -6,31 +6,25 @@ Verdicts are made of the functions that count (scores.event_metrics, event_pairs
 events under the names that count (tasks.event_scores), so that they add up to the counts of every clip.
 
 Hits and substitutions are counted by two matchings: hits by the one whose times fit best, substitutions by
-sed_eval's. Both have as many hits, but not always the same ones. The first is shown if it leaves as many
-substitutions as are counted, else the second.
+sed_eval's. Both have as many hits, but not always the same ones. The first hits are shown unless one of their
+events is in a substitution, else the second.
 
 A miss and a false alarm of one class that overlap are shown as one event outside the collar: each miss has at
 most one such partner, the longest overlap first. They are errors all the same.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import dataclass, replace
 
 from earwitness.events import EPSILON_S, Event, EventTable
 from earwitness.scores import event_metrics as em
-from earwitness.scores import event_substitutions
-from earwitness.scores.event_pairs import paired
+from earwitness.scores.event_substitutions import Pairs
 from earwitness.tasks import event_scores
 from earwitness.tasks.event_scores import COUNT, Heard, SystemScores
 
 HIT, SUBSTITUTION, MISS, FALSE_ALARM = "hit", "substitution", "miss", "false_alarm"
 COUNTED = {HIT: "hits", SUBSTITUTION: "substitutions", MISS: "deletions", FALSE_ALARM: "insertions"}
 """Verdict -> the name of its count in the tables."""
-Pairs = dict[int, int]
-"""Place of a true event -> that of the estimated one, both in order of onset, offset and class."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +94,7 @@ def judged(
         if clip not in scores.by_clip:
             continue
         table = heard.tables[clip]
-        read = event_scores._read(table, named, dropped)
+        read = event_scores.read(table, named, dropped)
         verdicts = _verdicts(truth[clip], [event for event in read if event.label in counted], rule)
         left_out = tuple(
             e for e in table if e.label not in dropped and (named[e.label] or e.label) not in counted
@@ -125,8 +119,7 @@ def _called(verdict: Verdict, table: EventTable, named: Mapping[str, str | None]
         and one.onset_s >= event.onset_s - EPSILON_S
         and one.offset_s <= event.offset_s + EPSILON_S
     )
-    return Verdict(verdict.kind, event, tuple(labels), *(getattr(verdict, name) for name in
-                   ("other", "again", "onset_out", "offset_out")))  # fmt: skip
+    return replace(verdict, labels=tuple(labels))
 
 
 def _verdicts(true_events: Iterable[Event], found_events: Iterable[Event], rule: em.Rule) -> list[Verdict]:
@@ -160,36 +153,12 @@ def _verdicts(true_events: Iterable[Event], found_events: Iterable[Event], rule:
 
 
 def _matched(true: list[Event], found: list[Event], rule: em.Rule) -> tuple[Pairs, Pairs]:
-    """Hits and substitutions; see the module for which of several equally many are shown."""
+    """Hits and substitutions; see the module for which hits are shown."""
     index = {label: at for at, label in enumerate(sorted({e.label for e in (*true, *found)}))}
-    truth, estimated = em.columns([true], index), em.columns([found], index)
-    t, e = em._close(truth, estimated, rule)
-    order = np.lexsort((e, t))
-    t, e = t[order], e[order]
-    alike = truth.label[t] == estimated.label[e]
-    substituted = set(event_substitutions.substituted(t, e, alike).tolist())
-    same_t, same_e = t[alike], e[alike]
-    chosen = paired(same_t, same_e, np.ones(len(same_t), bool), em._misfit(truth, estimated, same_t, same_e))
-    hits = dict(zip(same_t[chosen].tolist(), same_e[chosen].tolist(), strict=True))
-    left = _left(t, e, hits)
-    if len(left) == len(substituted):
-        return hits, left
-    graph: dict[int, list[int]] = {}
-    for at, other in zip(same_t.tolist(), same_e.tolist(), strict=True):
-        graph.setdefault(other, []).append(at)
-    hits = event_substitutions._matching(graph)
-    return hits, _left(t, e, hits)
-
-
-def _left(t: NDArray[np.int64], e: NDArray[np.int64], hits: Pairs) -> Pairs:
-    """Each true event that is no hit takes the first estimated one that fits in time and is free."""
-    taken = set(hits.values())
-    found: Pairs = {}
-    for at, other in zip(t.tolist(), e.tolist(), strict=True):
-        if at not in hits and at not in found and other not in taken:
-            found[at] = other
-            taken.add(other)
-    return found
+    match = em.matched(em.columns([true], index), em.columns([found], index), 1, len(index), rule)
+    confused = match.substitutions
+    apart = match.hits.keys().isdisjoint(confused) and {*match.hits.values()}.isdisjoint(confused.values())
+    return match.hits if apart else match.beside, confused
 
 
 def _near(true: list[Event], found: list[Event], misses: list[int], alarms: list[int]) -> Pairs:

@@ -58,15 +58,15 @@ def write_page(
         progress: Called after every item with the number done and the number in all.
     """
     names = names or {}
-    _write_assets(folder, _ASSETS)
-    pictures = _Pictures(folder / "page" / "spectrograms")
+    write_assets(folder, _ASSETS)
+    pictures = Pictures(folder / "page" / "spectrograms")
     total = sum(row.n for row in summary.rows)
     listed = {row.system: row.n for row in summary.rows if row.system not in summary.measures.unlisted}
     shares = _shares(listed, spectrograms)
     done = drawn = 0
     asks = edits = False
-    with _writing(folder / "page" / "clips.js") as out:
-        out.write(f"earwitness.run = {_script_json(run_data(summary, names))};\nearwitness.clips = [\n")
+    with writing(folder / "page" / "clips.js") as out:
+        out.write(f"earwitness.run = {script_json(run_data(summary, names))};\nearwitness.clips = [\n")
         for done, item in enumerate(items, 1):
             if item.system not in summary.measures.unlisted:
                 picture = pictures.of if shares.get(item.system, 0) > 0 else _not_drawn
@@ -76,7 +76,7 @@ def write_page(
                     drawn += 1
                 asks |= bool(item.asked)
                 edits |= item.source is not None
-                out.write(_script_json(data) + ",\n")
+                out.write(script_json(data) + ",\n")
             if progress:
                 progress(done, total)
         out.write("];\n")
@@ -86,8 +86,8 @@ def write_page(
     shown["drawn"] = "" if spectrograms >= sum(listed.values()) else _drawn_words(drawn, sum(listed.values()))
     shown |= {"asks": asks, "edits": edits}
     index = folder / "index.html"
-    with _writing(index) as out:
-        out.write(_template("page.html").render(shown))
+    with writing(index) as out:
+        out.write(template("page.html").render(shown))
     return index
 
 
@@ -113,17 +113,17 @@ def write_overview(
         names: Display name by system.
     """
     names = names or {}
-    _write_assets(folder, _ASSETS[:1])
+    write_assets(folder, _ASSETS[:1])
     systems = dict.fromkeys(row.system for _, summary in runs for row in tables.ranked(summary))
     by_listener = [{row.system: row for row in summary.rows} for _, summary in runs]
     keys = [tables.key_spec(summary) for _, summary in runs]
     index = folder / "index.html"
-    with _writing(index) as out:
+    with writing(index) as out:
         shown = {
             "title": title,
             "task": runs[0][1].task if runs else "",
             "runs": [
-                {"listener": summary.listener, "address": f"{_address(run)}/index.html", "key": key}
+                {"listener": summary.listener, "address": f"{address(run)}/index.html", "key": key}
                 for (run, summary), key in zip(runs, keys, strict=True)
             ],
             "systems": [
@@ -139,7 +139,7 @@ def write_overview(
             "agreement": agreement,
             "notes": notes,
         }
-        out.write(_template("overview.html").render(shown))
+        out.write(template("overview.html").render(shown))
     return index
 
 
@@ -162,7 +162,7 @@ def _clip_data(folder: Path, item: ItemRow, picture: "_Picture") -> dict[str, An
         drawn, not_drawn = picture(Path(clip.audio))
         return {
             "file": relative,
-            "src": _address(relative),
+            "src": address(relative),
             "seconds": clip.duration_s,
             "heard": [  # the last is the index of the asked sound that the event answers
                 [e.label, round(e.onset_s, 3), round(e.offset_s, 3), e.confidence, answers.get(e.label)]
@@ -195,7 +195,7 @@ def _clip_data(folder: Path, item: ItemRow, picture: "_Picture") -> dict[str, An
     }
 
 
-def _address(relative: str) -> str:
+def address(relative: str) -> str:
     """A relative path as a relative URL. Bytes are encoded, so names that are no valid text work too."""
     return "/".join(quote(os.fsencode(part), safe="") for part in relative.split(os.sep))
 
@@ -208,7 +208,7 @@ def _not_drawn(path: Path) -> tuple[str, str]:
     return "", "not drawn for this clip"
 
 
-class _Pictures:
+class Pictures:
     """The folder of spectrograms: each drawn unless it is there, those no longer needed cleared away."""
 
     def __init__(self, folder: Path) -> None:
@@ -259,13 +259,13 @@ def _drawn_words(drawn: int, of: int) -> str:
 # --- files ----------------------------------------------------------------------------------------
 
 
-def _write_assets(folder: Path, names: Iterable[str]) -> None:
+def write_assets(folder: Path, names: Iterable[str]) -> None:
     (folder / "page").mkdir(parents=True, exist_ok=True)
     for name in names:
         (folder / "page" / name).write_bytes((files("earwitness.report") / "templates" / name).read_bytes())
 
 
-def _template(name: str) -> Any:
+def template(name: str) -> Any:
     shelf = PackageLoader("earwitness.report", "templates")
     environment = Environment(
         loader=shelf, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -273,13 +273,13 @@ def _template(name: str) -> Any:
     return environment.get_template(name)
 
 
-def _script_json(data: Any) -> str:
+def script_json(data: Any) -> str:
     """Strict JSON that is safe inside a script: ASCII only, no character that HTML could read."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 @contextmanager
-def _writing(path: Path) -> Iterator[IO[str]]:
+def writing(path: Path) -> Iterator[IO[str]]:
     with whole(path) as part, part.open("w", encoding="utf-8", errors="replace", newline="\n") as out:
         yield out

@@ -54,7 +54,7 @@ from numpy.typing import NDArray
 
 from earwitness.events import EPSILON_S, Event
 from earwitness.scores.event_pairs import paired
-from earwitness.scores.event_substitutions import substituted
+from earwitness.scores.event_substitutions import Pairs, substituted
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -162,14 +162,22 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """Event-based counts, and the pairs of equal class behind them.
+    """Event-based counts, and the pairs behind them.
 
     Attributes:
-        file, label: Of each pair, shape (pairs,); the class is the true event's.
-        onset_error_s, offset_error_s: Estimated minus true, shape (pairs,); positive is late.
+        hits: Pairs of equal class whose times fit best, by the places of the two when all events of a side
+            lie in order of file, onset, offset and class.
+        substitutions: Pairs of unequal class.
+        beside: The hits that sed_eval has beside these substitutions, as many; in files without a
+            substitution there may be none.
+        file, label: Of each hit, shape (hits,); the class is the true event's.
+        onset_error_s, offset_error_s: Estimated minus true, shape (hits,); positive is late.
     """
 
     counts: Counts
+    hits: Pairs
+    substitutions: Pairs
+    beside: Pairs
     file: Ints
     label: Ints
     onset_error_s: Floats
@@ -188,7 +196,8 @@ def matched(truth: Events, estimated: Events, files: int, classes: int, rule: Ru
     confused = np.zeros(files, bool)  # only in files where unequal classes fit there is something to count
     confused[truth.file[t[~alike]]] = True
     here = confused[truth.file[t]]
-    substitutions = np.bincount(truth.file[substituted(t[here], e[here], alike[here])], minlength=files)
+    beside, confusions = substituted(t[here], e[here], alike[here])
+    substitutions = np.bincount(truth.file[list(confusions)], minlength=files)
     t, e = t[alike], e[alike]
     chosen = paired(t, e, np.ones(len(t), bool), _misfit(truth, estimated, t, e))
     t, e = t[chosen], e[chosen]
@@ -206,6 +215,9 @@ def matched(truth: Events, estimated: Events, files: int, classes: int, rule: Ru
     )
     return Matched(
         counts,
+        dict(zip(t.tolist(), e.tolist(), strict=True)),
+        confusions,
+        beside,
         truth.file[t],
         truth.label[t],
         estimated.onset_s[e] - truth.onset_s[t],

@@ -24,18 +24,17 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Graph = Mapping[int, Sequence[int]]
 """Estimated event -> the true ones of its label that it fits, in order."""
+Pairs = dict[int, int]
+"""True event -> its estimated one."""
 
 
-def substituted(true: Ints, estimated: Ints, alike: Flags) -> Ints:
-    """The true events that are in a substitution.
+def substituted(true: Ints, estimated: Ints, alike: Flags) -> tuple[Pairs, Pairs]:
+    """The hits and the substitutions, as sed_eval pairs them.
 
     Args:
         true, estimated: Places of two events that fit in time, shape (pairs,): their numbers when all events
             of a side lie in order, file after file.
         alike: Whether the two have one label.
-
-    Returns:
-        Places, shape (substitutions,).
     """
     order = np.lexsort((estimated, true))
     rows = list(zip(true[order].tolist(), estimated[order].tolist(), alike[order].tolist(), strict=True))
@@ -44,23 +43,22 @@ def substituted(true: Ints, estimated: Ints, alike: Flags) -> Ints:
         if same:
             graph.setdefault(other, []).append(at)
     partner = _matching(graph)
-    matched = set(partner.values())
-    taker: dict[int, int] = {}
-    done: set[int] = set()
+    taken = set(partner.values())
+    confused: Pairs = {}
     for at, other, _ in rows:
-        if at not in partner and at not in done and other not in matched and other not in taker:
-            taker[other] = at
-            done.add(at)
-    return np.array(sorted(done), np.int64)
+        if at not in partner and at not in confused and other not in taken:
+            confused[at] = other
+            taken.add(other)
+    return partner, confused
 
 
-def _matching(graph: Graph) -> dict[int, int]:
-    """As many pairs as can be: true event -> its estimated one.
+def _matching(graph: Graph) -> Pairs:
+    """As many pairs as can be.
 
     Files, and events that fit nothing in common, do not touch each other's choices, so that all can be
     matched in one go.
     """
-    partner: dict[int, int] = {}
+    partner: Pairs = {}
     for other, fitting in graph.items():
         free = next((at for at in fitting if at not in partner), None)
         if free is not None:
@@ -100,9 +98,7 @@ def _layers(
     return before, entry, ends
 
 
-def _augment(
-    end: int, before: dict[int, list[int]], entry: dict[int, int | None], partner: dict[int, int]
-) -> None:
+def _augment(end: int, before: dict[int, list[int]], entry: dict[int, int | None], partner: Pairs) -> None:
     """Walk back from a free true event to a free estimated one, if there is still a way, and swap the pairs.
 
     Every event is walked through once a phase: it is taken out of ``before`` or ``entry``.

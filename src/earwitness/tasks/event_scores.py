@@ -151,7 +151,7 @@ def scored(
     labels = sorted({event.label for clip in clips for event in heard.tables[clip]})
     named = {label: event_labels.class_of(label, classes, own) for label in labels}
     dropped = {label for label in labels if own.get(label) == ""}
-    found = [_read(heard.tables[clip], named, dropped) for clip in clips]
+    found = [read(heard.tables[clip], named, dropped) for clip in clips]
     outside = [label for label in labels if named[label] is None and label not in dropped]
     every = [*classes, *outside]
     index = {name: at for at, name in enumerate(every)}
@@ -185,7 +185,7 @@ def scored(
     )
 
 
-def _read(table: EventTable, named: Mapping[str, str | None], dropped: set[str]) -> list[Event]:
+def read(table: EventTable, named: Mapping[str, str | None], dropped: set[str]) -> list[Event]:
     """Events under the names of classes. Where several labels are read as one class, what overlaps is one."""
     of_class: dict[str, set[str]] = {}
     for label, name in named.items():
