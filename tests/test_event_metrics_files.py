@@ -326,7 +326,8 @@ def test_the_command_writes_every_file_and_names_systems(tmp_path, sides):
     with (out / "clips.csv").open(newline="") as file:
         clips = [row for row in csv.DictReader(file) if row["system"] == "first"]
     assert sum(int(row["event_hits"]) for row in clips) == 2
-    assert "**1.000**" in (out / "events.md").read_text()
+    assert "**" not in (out / "events.md").read_text(), "three clips name no winner"
+    assert r"\textbf" not in (out / "events.tex").read_text()
     assert r"\begin{tabular}" in (out / "events.tex").read_text()
     assert "whichever is more" in (out / "protocol.md").read_text()
 
@@ -432,7 +433,14 @@ def test_systems_are_compared_on_the_clips_that_both_heard(tmp_path):
     assert one.low < one.difference < one.high
     same = earwitness.score_events(truth, {"a": poor, "b": poor}).comparisons
     assert [one.winner for one in same] == ["", ""]
-    assert "Event F1: good is ahead of poor by 0.333" in said(truth, good, poor)
+    out = tmp_path / "scores"
+    assert "Event F1: good is ahead of poor by 0.333" in said(truth, good, poor, "-o", out)
+    tables = (out / "events.md").read_text().split("\n## ")
+    assert [table.split("\n")[0] for table in tables if "**" in table] == ["Events", "Segments"]
+    assert all(table.count("**") == 2 and "ahead of every" in table for table in tables if "**" in table)
+    assert (out / "events.tex").read_text().count(r"\textbf{1.000}") == 2, (
+        "F1, not its parts, errors or classes"
+    )
     silent = folder(tmp_path / "silent", {name: EventTable((), 10.0) for name in true})
     nothing = earwitness.score_events(silent, {"a": good, "b": poor}).comparisons
     assert all(one.difference is None and one.note for one in nothing)

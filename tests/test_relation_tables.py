@@ -35,7 +35,7 @@ from earwitness.scores.ritta import KINDS
 from earwitness.scores.ritta_released import product_of_means
 from earwitness.stats.intervals import cluster_interval
 from earwitness.tasks import ritta_sources
-from earwitness.tasks.rows import ItemRow, Mark, Metric
+from earwitness.tasks.rows import Comparison, ItemRow, Mark, Metric
 from earwitness.tasks.task import Hearer
 from related import MEASURES, ritta, system
 from test_report_tables import NASTY, rendered_cells, strict, unescaped
@@ -81,8 +81,8 @@ def test_every_relation_has_a_line_below_its_group_and_the_whole_run_the_last():
     numbers = {line[0].strip("*"): line[1] for line in found["mAMSR"][1:]}
     assert (numbers["before"], numbers["Compositionality"], numbers["all"]) == ("720", "2880", "7920")
     before = next(line for line in found["mAMSR"] if line[0] == "before")
-    assert before[2] == "*0.482* [0.461, 0.501]"  # 0.784 cubed
-    assert before[6] == "1.000 [0.979, 1.000]"  # the oracle is never the best
+    assert before[2] == "0.482 [0.461, 0.501]"  # 0.784 cubed
+    assert before[6] == "1.000 [0.979, 1.000]"
 
 
 def test_no_value_stands_in_a_table_without_its_ceiling():
@@ -191,9 +191,39 @@ def test_options_hold_for_the_tables_by_relation():
     found = blocks(relation_tables.markdown(ritta(), options))
     assert list(found) == ["mAPre (%)", "Count bias"]
     line = next(line for line in found["mAPre (%)"] if line[0] == "before")
-    assert line[2] == "*78.4* [76.3, 80.3]"
+    assert line[2] == "78.4 [76.3, 80.3]"
     assert found["mAPre (%)"][0][2] == "Ours"
     assert all("*" not in cell for line in found["Count bias"][1:] for cell in line[1:])  # no side is better
+
+
+WON = tuple(
+    Comparison("msr", "AUDIT", other, 720, 0.1, 0.05, 0.15, 0.001, 0.002, "AUDIT", items=720)
+    for other in ("tango2", "audioldm")
+)
+
+
+def test_only_the_whole_run_of_a_metric_that_was_compared_is_bold():
+    found = ritta(comparisons=WON)
+    text = relation_tables.markdown(found, USUAL)
+    stars = [
+        (metric, line[0].strip("*"), line.index(cell))
+        for metric, lines in blocks(text).items()
+        for line in lines
+        for cell in line[1:]
+        if cell.startswith("*")
+    ]
+    assert stars == [("mAMSR", "all", 2)]
+    assert text.count("ahead of every other system") == text.count("nothing is bold there") == 1
+    tex = relation_tables.latex_tables(found, USUAL)
+    assert tex.count(r"\textbf") == tex.count("ahead of every other system") == 1
+    files = ritta_tables.paper_tables(found, USUAL)
+    assert [files[f"ritta_table{n}.md"].count("**") for n in (5, 6)] == [2, 0]
+    assert "ahead of every other system" in files["ritta_table5.tex"]
+    lines = rendered_cells(ritta_tables.released(found, clips(n=4), (0.5, 0.6), USUAL, draws=50))
+    assert not any("*" in cell for line in lines for cell in line[1:])
+    open_ = ritta(comparisons=(WON[0], replace(WON[1], winner="", p_holm=0.2)))
+    assert r"\textbf" not in relation_tables.latex_tables(open_, USUAL)
+    assert "ahead of every other" not in relation_tables.markdown(open_, USUAL)
 
 
 # Terminal
@@ -260,7 +290,7 @@ def test_table_6_has_the_papers_columns():
         "System", "Count (10⁻⁴)", "TempOrder (10⁻⁴)", "SpatDist (10⁻⁴)", "Compos (10⁻⁴)",
     ]  # fmt: skip
     count = ritta().rows[0].parts["Count"]["msr"].value
-    assert first[1].startswith(f"*{count * 10_000:.2f}* [")  # the units are the paper's, whatever else is set
+    assert first[1].startswith(f"{count * 10_000:.2f} [")  # the units are the paper's, whatever else is set
     assert ritta_tables.TABLE_6.keys() == MAIN.keys()
     tex = files["ritta_table6.tex"]
     assert r"TempOrder (10$^{-4}$)" in tex

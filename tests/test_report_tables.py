@@ -7,6 +7,7 @@ import json
 import re
 from dataclasses import replace
 
+import numpy as np
 import polars
 import pytest
 from hypothesis import given
@@ -25,6 +26,7 @@ from earwitness.report.tables import (
     markdown,
     sentence,
 )
+from earwitness.stats.intervals import paired_difference
 from earwitness.tasks.edit_judged import measures as edits_by_judges
 from earwitness.tasks.rows import Comparison, Measures, Metric, MetricSpec, Summary, SystemRow
 from pages import EDIT, edit, systems_of
@@ -218,7 +220,7 @@ def test_markdown_shows_every_name_as_it_is_ranked_and_marked():
     shown = [one_line(name) for name in reversed(NASTY)]
     assert [cells[0] for cells in rows] == [shown[0] + " †", shown[1] + " †", shown[2] + " †", shown[3]]
     assert [cells[1] for cells in rows] == [
-        "*0.800* [0.750, 0.850]", "0.700 [0.650, 0.750]", "0.600 [0.550, 0.650]", "0.500 [0.450, 0.550]",
+        "0.800 [0.750, 0.850]", "0.700 [0.650, 0.750]", "0.600 [0.550, 0.650]", "0.500 [0.450, 0.550]",
     ]  # fmt: skip
     assert "† Fewer than 95 %" in markdown(NAMED, TableOptions())
     assert "†" not in markdown(summary(row("a", 0.5)), TableOptions())
@@ -235,7 +237,7 @@ def test_options_choose_columns_decimals_names_percent():
     text = markdown(summary(row("a", 0.8123), row("b", 0.7)), options)
     assert rendered_cells(text) == [
         ["System", "Loss (%)", "Coverage (%)", "TOA (%)"],
-        ["Ours", "10.0 [0.0, 20.0]", "100.0", "*81.2* [76.2, 86.2]"],
+        ["Ours", "10.0 [0.0, 20.0]", "100.0", "81.2 [76.2, 86.2]"],
         ["b", "10.0 [0.0, 20.0]", "100.0", "70.0 [65.0, 75.0]"],
     ]
     assert text.startswith("Hi\n")
@@ -277,21 +279,46 @@ def bold(found, column, **options):
     return [cells[0] for cells in rows if cells[1].startswith("*")]
 
 
-def test_best_is_bold_with_all_that_are_written_alike():
-    found = summary(row("a", 0.8001, loss=0.3), row("b", 0.8004, loss=0.1), row("c", 0.7, loss=0.2))
-    assert bold(found, "toa") == ["b", "a"]
-    assert bold(found, "toa", decimals=4) == ["b"]
-    assert bold(found, "alignment_loss") == ["b"]
-    assert bold(found, "coverage") == []
-    assert bold(found, "toa", bold_best=False) == []
+def ahead(first, second, metric="toa"):
+    return Comparison(metric, first, second, 40, 0.1, 0.02, 0.2, 0.01, 0.02, first, items=40)
+
+
+def undecided(first, second, metric="toa"):
+    return Comparison(metric, first, second, 4, 0.1, -0.02, 0.2, 0.25, 0.5, items=4)
+
+
+def test_a_value_is_bold_only_if_it_wins_every_paired_comparison():
+    systems = (row("a", 0.8, loss=0.3), row("b", 0.9, loss=0.1), row("c", 0.7, loss=0.2))
+    best = (ahead("b", "a"), ahead("b", "c"))
+    assert bold(summary(*systems), "toa") == []  # the highest value alone says nothing
+    assert bold(summary(*systems, comparisons=best), "toa") == ["b"]
+    assert bold(summary(*systems, comparisons=best), "alignment_loss") == []  # of another metric
+    less = tuple(replace(pair, metric="alignment_loss") for pair in best)
+    assert bold(summary(*systems, comparisons=less), "alignment_loss") == ["b"]
+    for second in (undecided("b", "a"), replace(undecided("b", "a"), difference=None), ahead("c", "a")):
+        assert bold(summary(*systems, comparisons=(second, ahead("b", "c"))), "toa") == []
+    # ahead on the shared items, but not by the numbers of the table
+    assert bold(summary(*systems, comparisons=(ahead("a", "b"), ahead("a", "c"))), "toa") == []
+    assert bold(summary(*systems, comparisons=best), "coverage") == []
+    assert bold(summary(*systems, comparisons=best), "toa", bold_best=False) == []
     assert bold(summary(row("a", 0.8)), "toa") == []
-    assert bold(summary(row("a", 0.8), row("b", 0.8)), "toa") == []  # where all are equal none is best
-    assert bold(summary(row("a", 0.8), row("b", None, scored=0)), "toa") == []
+    unscored = row("c", None, scored=0)
+    assert bold(summary(*systems[:2], unscored, comparisons=best[:1]), "toa") == ["b"]
+
+
+def test_what_bold_means_stands_below_a_table_that_has_it_and_no_other():
+    systems = (row("a", 0.8), row("b", 0.7))
+    won = summary(*systems, comparisons=(ahead("a", "b"),))
+    for write in (markdown, latex):
+        assert "ahead of every other system" in write(won, TableOptions())
+        assert "ahead of every other" not in write(summary(*systems), TableOptions())
+        assert "ahead of every other" not in write(won, TableOptions(bold_best=False))
 
 
 def test_a_baseline_is_never_best_and_comes_last():
     base = replace(row("base", 0.9, loss=0.0), baseline=True)
-    found = summary(base, row("a", 0.8), row("b", 0.7, loss=0.2))
+    won = (ahead("a", "b"), ahead("a", "b", "alignment_loss"))
+    found = summary(base, row("a", 0.8), row("b", 0.7, loss=0.2), comparisons=won)
     assert bold(found, "toa") == ["a"]
     assert bold(found, "alignment_loss") == ["a"]
     assert bold(summary(base, row("a", 0.8)), "toa") == []
@@ -306,7 +333,7 @@ def test_a_value_that_rests_on_part_of_the_scored_items_says_so():
     found = summary(part, row("b", 0.7))
     options = TableOptions(columns=("toa", "event_recall", "coverage"))
     assert rendered_cells(markdown(found, options))[1:] == [
-        ["a", "*0.800* [0.750, 0.850]", "0.750 [0.700, 0.800] (n=5)", "1.000"],
+        ["a", "0.800 [0.750, 0.850]", "0.750 [0.700, 0.800] (n=5)", "1.000"],
         ["b", "0.700 [0.650, 0.750]", "0.750 [0.700, 0.800]", "1.000"],
     ]
     assert r"0.750 [0.700, 0.800] {\footnotesize (n=5)} &" in latex(found, options)
@@ -396,7 +423,8 @@ def test_latex_escapes_names_and_keeps_unicode():
 
 
 def test_latex_cells():
-    found = summary(row("a", 0.8, unheard=10), row("b", 0.7), row("c", None, scored=0, unheard=4))
+    systems = (row("a", 0.8, unheard=10), row("b", 0.7), row("c", None, scored=0, unheard=4))
+    found = summary(*systems, comparisons=(ahead("a", "b"),))
     lines = table_rows(latex(found, TableOptions(columns=("toa", "n"))))
     assert lines == [
         r"a$^{\dagger}$ & \textbf{0.800} [0.750, 0.850] & 60 \\",
@@ -490,8 +518,8 @@ def test_an_edit_run_as_csv_markdown_and_latex():
     assert float(rows[1]["level_change_db"]) == -12.5
     head, *body = rendered_cells(markdown(found, TableOptions(interval="none")))
     assert head == ["System", "Success", "Preservation", "Timing kept", "Naturalness", "Joint success", "n"]
-    assert body[0] == ["AUDIT", "*4.50*", "2.00", "5.00", "1.00", "0.000", "3"]
-    assert body[2] == ["base", "2.50", "*4.00*", "5.00", "1.00", "0.000", "3"]
+    assert body[0] == ["AUDIT", "4.50", "2.00", "5.00", "1.00", "0.000", "3"]
+    assert body[2] == ["base", "2.50", "4.00", "5.00", "1.00", "0.000", "3"]
     lines = table_rows(latex(found, TableOptions(columns=("level_change_db", "unheard"), percent=True)))
     assert lines[2] == r"base & $-$25.000 [$-$26.250, $-$23.750] & 0 \\"
 
@@ -533,6 +561,17 @@ def test_comparisons_in_a_terminal_are_by_metric_the_key_metric_in_full():
         (("a", "b", 5, -0.02, -0.1, 0.06, 0.5, 1.0), 1,
          "No winner between a and b: difference -0.020 [-0.100, 0.060], p = 1.000 (Holm), "
          "60 shared items in 5 clusters."),
+        (("a", "b", 2, 0.436, 0.167, 0.615, 0.5, 1.0), 1,
+         "No winner between a and b: difference 0.436 [0.167, 0.615], p = 1.000 (Holm), 60 shared items in "
+         "2 clusters; the interval leaves zero out, but with 2 clusters the test cannot give a p below 0.5, "
+         "however large the difference."),
+        (("a", "b", 5, -0.2, -0.3, -0.1, 0.0625, 0.0625), 1,
+         "No winner between a and b: difference -0.200 [-0.300, -0.100], p = 0.062 (Holm), 60 shared items "
+         "in 5 clusters; the interval leaves zero out, but with 5 clusters the test cannot give a p below "
+         "0.0625, however large the difference."),
+        (("a", "b", 6, 0.2, 0.1, 0.3, 0.03125, 0.0625), 1,  # six clusters could have named a winner
+         "No winner between a and b: difference 0.200 [0.100, 0.300], p = 0.062 (Holm), "
+         "60 shared items in 6 clusters."),
         (("a", "b", 1, None, None, None, None, None, "", "one shared cluster"), 1,
          "a and b cannot be compared: one shared cluster."),
     ],
@@ -541,6 +580,15 @@ def test_sentences(comparison, better, words):
     assert (
         sentence(Comparison("toa", *comparison, items=60), MetricSpec("m", "M", "", better=better)) == words
     )
+
+
+@pytest.mark.parametrize("clusters", [2, 5, 6])
+def test_the_least_p_that_is_told_is_that_of_the_test(clusters):
+    names = [str(k) for k in range(clusters)]
+    made = paired_difference(np.ones(clusters), names, np.zeros(clusters), names)
+    pair = Comparison("toa", "a", "b", clusters, 1.0, 0.5, 1.0, made.p, made.p, items=clusters)
+    told = re.search(r"p below ([\d.]+),", sentence(pair, MetricSpec("m", "M", "")))
+    assert told is None if clusters == 6 else float(told[1]) == made.p
 
 
 # The paragraph for the paper

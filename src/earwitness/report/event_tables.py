@@ -3,9 +3,9 @@
 Conventions
 -----------
 Systems stand in the order given. A number that does not exist is ``--`` in tables, null in JSON and empty in
-CSV, with the reason beside it. The best value of a column is bold where systems differ. ``events.json`` has
-everything, strictly; ``events.csv`` a row a system and metric, ``classes.csv`` a row a system and class,
-``clips.csv`` the counts of every clip, of which all rates are made.
+CSV, with the reason beside it. What is bold: :mod:`.tables`; systems are compared by F1 over all clips.
+``events.json`` has everything, strictly; ``events.csv`` a row a system and metric, ``classes.csv`` a row a
+system and class, ``clips.csv`` the counts of every clip, of which all rates are made.
 """
 
 import io
@@ -188,7 +188,7 @@ def sheets(scores: EventScores, names: Mapping[str, str] | None = None) -> tuple
     found = []
     for title, wanted in GROUPS.items():
         specs = tuple(SPECS[name] for name in wanted)
-        columns = [_cells([one.whole.metrics[spec.name] for one in scores.systems], spec) for spec in specs]
+        columns = [_column(scores, spec) for spec in specs]
         rows = [
             (
                 f"{name} ({one.heard}/{one.clips})" if one.heard < one.clips else name,
@@ -203,14 +203,23 @@ def sheets(scores: EventScores, names: Mapping[str, str] | None = None) -> tuple
         for name in sorted(every, key=lambda name: (name not in scores.classes, name)):
             parts = [one.classes.get(name) for one in scores.systems]
             true = max(part.counts[count] for part in parts if part)
-            cells = _cells([part.metrics[metric] if part else Metric(None) for part in parts], SPECS[metric])
+            metrics = [part.metrics[metric] if part else Metric(None) for part in parts]
+            cells = tables.written(metrics, [False] * len(metrics), SPECS[metric], _USUAL)
             lines.append((one_line(name), (Cell(str(true)), *cells)))
         found.append(Sheet(f"{SPECS[metric].title} by class", ("Class", "True", *shown), tuple(lines)))
     return tuple(found)
 
 
-def _cells(metrics: Sequence[Metric], spec: MetricSpec) -> list[Cell]:
-    return tables.written(metrics, [True] * len(metrics), spec, _USUAL)
+def _column(scores: EventScores, spec: MetricSpec) -> list[Cell]:
+    """A number of every system, over all its clips."""
+    metrics = {one.system: one.whole.metrics[spec.name] for one in scores.systems}
+    values = {name: metric.value for name, metric in metrics.items()}
+    best = tables.winner(scores.comparisons, spec, values)
+    return tables.written(list(metrics.values()), [name == best for name in metrics], spec, _USUAL)
+
+
+def _bold_notes(sheet: Sheet) -> list[str]:
+    return [tables.BOLD_NOTE] * any(cell.best for _, cells in sheet.rows for cell in cells)
 
 
 def terminal(scores: EventScores, names: Mapping[str, str] | None = None) -> list["Table"]:
@@ -234,7 +243,7 @@ def markdown(scores: EventScores) -> str:
                   for name, cells in sheet.rows]  # fmt: skip
         meanings = "; ".join(f"{spec.title}: {spec.meaning}" for spec in sheet.specs)
         blocks += [f"## {markdown_text(sheet.title)}", *([f"{markdown_text(meanings)}."] if meanings else [])]
-        blocks.append("\n".join(lines))
+        blocks += ["\n".join(lines), *_bold_notes(sheet)]
     blocks += ["\n".join(f"- {markdown_text(note)}" for note in (*sentences(scores), *notes(scores)))]
     return "\n\n".join(filter(None, blocks)) + "\n"
 
@@ -249,7 +258,8 @@ def latex_tables(scores: EventScores) -> str:
             rows.append(" & ".join(shown) + r" \\")
         title = f"{sheet.title}. {caption(scores)}"
         columns = "l" + "r" * (len(sheet.heads) - 1)
-        lines += ["", *latex.environment("table*", title, f"tab:events:{at + 1}", columns, rows)]
+        notes = map(latex.latex_text, _bold_notes(sheet))
+        lines += ["", *latex.environment("table*", title, f"tab:events:{at + 1}", columns, rows, list(notes))]
     return "\n".join(lines) + "\n"
 
 

@@ -72,9 +72,7 @@ def latex_of(
     notes = []
     if any(map(tables.low_coverage, table.systems)):
         notes.append("$^{\\dagger}$" + latex_text(tables.LOW_COVERAGE_NOTE))
-    if tables.has_parts(table):
-        notes.append(latex_text(tables.PART_NOTE))
-    notes += map(latex_text, more)
+    notes += map(latex_text, (*tables.cell_notes(table), *more))
     kind, style = ("table*", SMALL) if wide else ("table", ())
     lines = [
         r"% needs \usepackage{booktabs}",

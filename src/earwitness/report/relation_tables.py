@@ -8,6 +8,7 @@ comes of no work). So no number is read without what could have been reached in 
 stratum is that stratum, and has one line. ``n`` is how many clips a value rests on, but for the oracle's,
 which are always all; where systems differ in it, it is a range, and ``relations.csv`` has the number of each.
 A value that does not exist is ``--``. A system that must be marked (Summary.marks) bears its signs here too.
+Systems are compared over the whole run alone, so only its line can have a value in bold (tables.winner).
 """
 
 import io
@@ -21,6 +22,7 @@ from earwitness.tasks.rows import Measures, Metric, MetricSpec, Summary, SystemR
 ALL = "all"
 Find = Callable[[SystemRow, str], Metric]
 """A system and the name of a part -> a number."""
+BOLD_NOTE = f"{tables.BOLD_NOTE} Single relations are not compared, so nothing is bold there."
 _SMALL = (r"\footnotesize", r"\setlength{\tabcolsep}{4pt}")  # eight systems fit the width of a page
 CSV_HEAD = ("system", "part", "main", "metric", "value", "low", "high", "n")
 
@@ -112,16 +114,22 @@ def sheet(
 ) -> Sheet:
     """The table of one metric, or of whatever ``find`` gives for a system and a part."""
     systems = across(summary)
-    contest = [not row.baseline for row in systems]
+    leader = "" if find else tables.leader(summary, spec)
     lines = []
     for part in parts(summary.measures):
         metrics = [find(row, part.name) if find else metric_of(row, part.name, spec.name) for row in systems]
         pairs = list(zip(systems, metrics, strict=True))
         heard = [metric.n for row, metric in pairs if row.system != summary.measures.oracle]
         counts = heard or [metric.n for metric in metrics]
-        cells = tuple(tables.written(metrics, contest, spec, options))
+        bold = [part.name == ALL and row.system == leader for row in systems]
+        cells = tuple(tables.written(metrics, bold, spec, options))
         lines.append(Line(part, min(counts), max(counts), cells))
     return Sheet(spec, systems, tuple(lines))
+
+
+def has_bold(found: Sheet) -> bool:
+    """Whether :data:`BOLD_NOTE` belongs below the table."""
+    return any(cell.best for line in found.lines for cell in line.cells)
 
 
 def markdown(summary: Summary, options: tables.TableOptions) -> str:
@@ -145,6 +153,8 @@ def markdown_of(summary: Summary, found: Sheet, options: tables.TableOptions) ->
         title = tables.markdown_text(line.part.title)
         first = title if line.part.within else f"**{title}**"
         lines.append("| " + " | ".join([first, line.n, *map(tables.markdown_cell, line.cells)]) + " |")
+    if has_bold(found):
+        lines += ["", BOLD_NOTE]
     return "\n".join(lines)
 
 
@@ -165,7 +175,8 @@ def latex_tables(summary: Summary, options: tables.TableOptions) -> str:
         title = f"{head} by relation. {caption(summary, options)}"
         label = f"{options.label or f'tab:{summary.task}'}:{found.spec.name}"
         columns = "lr" + "r" * len(found.systems)
-        lines += ["", *latex.environment("table*", title, label, columns, rows, style=_SMALL)]
+        notes = [latex.latex_text(BOLD_NOTE)] if has_bold(found) else []
+        lines += ["", *latex.environment("table*", title, label, columns, rows, notes, style=_SMALL)]
     return "\n".join(lines) + "\n"
 
 

@@ -1,7 +1,8 @@
 """RiTTA's own tables: 5 and 6 of the paper in its units, and the score of its public evaluator.
 
 Source: arXiv 2412.15922, Tables 5 and 6; the evaluator: :mod:`earwitness.scores.ritta_released`. They are
-made in the modes ``paper`` and ``released`` only, whose numbers alone may stand beside published ones.
+made in the modes ``paper`` and ``released`` only, whose numbers alone may stand beside published ones. What
+is not tested is never bold (tables.winner): no distance, no main relation, not the evaluator's score.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,7 +47,9 @@ def table_5(summary: Summary, options: tables.TableOptions) -> tables.Grid:
     for name, power in TABLE_5.items():
         spec = tables.spec_of(summary, name)
         metrics = [_scaled(row.metrics[name], power) for row in relation_tables.across(summary)]
-        columns.append(_scaled_column(summary, f"{spec.title} ({_POWERS[power]})", spec, metrics, options))
+        columns.append(
+            _scaled_column(summary, f"{spec.title} ({_POWERS[power]})", spec, metrics, options, whole=True)
+        )
     return _grid(summary, columns, options)
 
 
@@ -122,11 +125,19 @@ def _distance_columns(
 
 
 def _scaled_column(
-    summary: Summary, head: str, spec: MetricSpec, metrics: Sequence[Metric], options: tables.TableOptions
+    summary: Summary,
+    head: str,
+    spec: MetricSpec,
+    metrics: Sequence[Metric],
+    options: tables.TableOptions,
+    *,
+    whole: bool = False,
 ) -> _Column:
-    contest = [not row.baseline for row in relation_tables.across(summary)]
+    """A column of numbers in the paper's units; only those of the whole run are compared."""
+    leader = tables.leader(summary, spec) if whole else ""
+    bold = [row.system == leader for row in relation_tables.across(summary)]
     scaled = replace(spec, decimals=2, percent=False, scale=None)
-    return head, tables.written(metrics, contest, scaled, replace(options, decimals=None, percent=False))
+    return head, tables.written(metrics, bold, scaled, replace(options, decimals=None, percent=False))
 
 
 def _grid(summary: Summary, columns: Sequence[_Column], options: tables.TableOptions) -> tables.Grid:

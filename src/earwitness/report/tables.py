@@ -5,14 +5,15 @@ Conventions
 -----------
 Systems are ranked by the key metric, best first, unscored last, and after all of them come the baselines in
 the task's own order; ``--`` stands for what does not exist. A system with less than 95 % of its applicable
-items scored is marked with a dagger, a value that rests on part of the scored items with their number. The
-best value of a column is bold, with all that are written alike; a column in which every system has the same
-value has no best, and a baseline never is. Where a task names a ceiling, its baselines are called ceilings
-(what can be reached) and floors (what comes of no work), and its numbers are broken down by stratum too
-(report.relation_tables).
+items scored is marked with a dagger, a value that rests on part of the scored items with their number. Where
+a task names a ceiling, its baselines are called ceilings (what can be reached) and floors (what comes of no
+work), and its numbers are broken down by stratum too (report.relation_tables).
+
+A value is bold, in any table here and elsewhere, only if it is the best of its kind and its system is ahead
+of every other in the paired comparisons of that metric (:func:`winner`). What is not tested is never bold.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -28,9 +29,11 @@ from earwitness.tasks.rows import (
     Summary,
     SystemRow,
 )
+from earwitness.tasks.summary import ALPHA
 
 LOW_COVERAGE_NOTE = "Fewer than 95 % of the applicable items were scored."
 PART_NOTE = "(n=...): this value rests on so many of the scored items; it is not defined for the others."
+BOLD_NOTE = "Bold: best, and ahead of every other system in the paired comparisons (p corrected by Holm)."
 NONE = "--"
 
 COUNTS = {"n": "n", "not_applicable": "n.a.", "unheard": "Unheard", "scored": "Scored"}
@@ -46,7 +49,7 @@ class TableOptions:
         decimals: Digits after the point, of whatever is shown; None for each metric's own.
         names: Display name by system; a system without one keeps its own. The terminal and the page use
             them too.
-        bold_best: Set the best value of every column in bold, where systems differ.
+        bold_best: Set the best value of a column in bold where its system wins every paired comparison.
         percent: Show shares as percentages. A metric whose scale goes beyond 1 is no share.
         caption: Plain text; empty for a caption that names task and listener.
         label: LaTeX label; empty for ``tab:TASK``.
@@ -65,7 +68,7 @@ class TableOptions:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A number as it is written, its bounds if it has any, and whether it is the best of its column.
+    """A number as it is written, its bounds if it has any, and whether it is bold (``best``).
 
     ``part`` is :func:`part`.
     """
@@ -178,6 +181,32 @@ def comparisons(summary: Summary) -> list[tuple[MetricSpec, list[Comparison]]]:
     return [(spec, groups[spec.name]) for spec in specs if spec.better]
 
 
+def winner(comparisons: Iterable[Comparison], spec: MetricSpec, values: Mapping[str, float | None]) -> str:
+    """The system with the best value, if it is ahead of every other in the paired comparisons; else empty.
+
+    Args:
+        comparisons: Of whatever metrics.
+        values: Those of the metric by system, without baselines. Who has none is nobody to be ahead of.
+    """
+    known = {name: value for name, value in values.items() if value is not None}
+    if len(known) < 2 or not spec.better:
+        return ""
+    best = max(known, key=lambda name: spec.better * known[name])
+    beaten = {
+        name
+        for pair in comparisons
+        if pair.metric == spec.name and pair.winner == best
+        for name in (pair.first, pair.second)
+    }
+    return best if beaten >= known.keys() - {best} else ""
+
+
+def leader(summary: Summary, spec: MetricSpec) -> str:
+    """Whose value of a metric, over the whole run, is bold; empty if nobody's."""
+    contest = [row for row in summary.rows if not row.baseline]
+    return winner(summary.comparisons, spec, {row.system: row.metrics[spec.name].value for row in contest})
+
+
 def sentence(comparison: Comparison, spec: MetricSpec, names: Mapping[str, str] | None = None) -> str:
     """What a paired comparison says: who is ahead by how much, or that no winner can be named."""
     names = names or {}
@@ -196,7 +225,22 @@ def sentence(comparison: Comparison, spec: MetricSpec, names: Mapping[str, str] 
     note = f" ({comparison.note})" if comparison.note else ""
     if comparison.winner:
         return f"{first} is ahead of {second} by {tail}{note}."
-    return f"No winner between {first} and {second}: difference {tail}{note}."
+    return f"No winner between {first} and {second}: difference {tail}{note}{_too_few(comparison)}."
+
+
+def _too_few(comparison: Comparison) -> str:
+    """Why an interval that leaves zero out names no winner, if it is that there are too few clusters.
+
+    Of the 2^k ways to swap k clusters, two show a difference as large as any: as they are, and all swapped.
+    """
+    apart = (comparison.low or 0) > 0 or (comparison.high or 0) < 0
+    least = 2.0 ** (1 - comparison.clusters)
+    if not apart or least < ALPHA:
+        return ""
+    return (
+        f"; the interval leaves zero out, but with {comparison.clusters} clusters the test cannot give a p "
+        f"below {least:.3g}, however large the difference"
+    )
 
 
 def check(options: TableOptions, specs: Sequence[MetricSpec], systems: Sequence[str]) -> None:
@@ -238,7 +282,7 @@ def grid(summary: Summary, options: TableOptions) -> Grid:
     columns = summary.measures.columns if options.columns is None else options.columns
     rows = ranked(summary)
     shown = [
-        _count_column(rows, name) if name in COUNTS else _metric_column(rows, specs[name], options)
+        _count_column(rows, name) if name in COUNTS else _metric_column(summary, rows, specs[name], options)
         for name in columns
     ]
     return Grid(
@@ -260,12 +304,13 @@ def _count_column(rows: Sequence[SystemRow], name: str) -> tuple[str, list[Cell]
 
 
 def _metric_column(
-    rows: Sequence[SystemRow], spec: MetricSpec, options: TableOptions
+    summary: Summary, rows: Sequence[SystemRow], spec: MetricSpec, options: TableOptions
 ) -> tuple[str, list[Cell]]:
-    metrics = [
-        Metric(row.coverage, n=row.scored) if spec is _COVERAGE else row.metrics[spec.name] for row in rows
-    ]
-    cells = written(metrics, [not row.baseline for row in rows], spec, options)
+    if spec is _COVERAGE:
+        metrics, best = [Metric(row.coverage, n=row.scored) for row in rows], ""
+    else:
+        metrics, best = [row.metrics[spec.name] for row in rows], leader(summary, spec)
+    cells = written(metrics, [row.system == best for row in rows], spec, options)
     parts = [part(row, metric) for row, metric in zip(rows, metrics, strict=True)]
     return head(spec, options), [replace(cell, part=p) for cell, p in zip(cells, parts, strict=True)]
 
@@ -280,25 +325,23 @@ def head(spec: MetricSpec, options: TableOptions) -> str:
 
 
 def written(
-    metrics: Sequence[Metric], contest: Sequence[bool], spec: MetricSpec, options: TableOptions
+    metrics: Sequence[Metric], bold: Sequence[bool], spec: MetricSpec, options: TableOptions
 ) -> list[Cell]:
-    """Values of one metric that are read side by side, as cells; the best of those that contest is marked."""
+    """Values of one metric that are read side by side, as cells.
+
+    Args:
+        bold: Which of them belongs to the one that :func:`winner` or :func:`leader` names.
+    """
     percent = _as_percent(spec, options)
 
     def text(value: float | None) -> str:
         return number(value, spec, options.decimals, percent)
 
-    values = [m.value for m, contests in zip(metrics, contest, strict=True) if contests]
-    known = [value for value in values if value is not None]
-    best = ""
-    if options.bold_best and spec.better and len(set(map(text, known))) > 1:
-        best = text(max(known, key=lambda value: spec.better * value))
     cells = []
-    for m, contests in zip(metrics, contest, strict=True):
+    for m, wins in zip(metrics, bold, strict=True):
         bounded = options.interval != "none" and m.low is not None and m.high is not None
         low, high = (text(m.low), text(m.high)) if bounded else ("", "")
-        is_best = contests and m.value is not None and text(m.value) == best
-        cells.append(Cell(text(m.value), low, high, is_best))
+        cells.append(Cell(text(m.value), low, high, wins and options.bold_best))
     return cells
 
 
@@ -332,8 +375,8 @@ def markdown_of(table: Grid, caption: str) -> str:
 
 
 def _markdown_notes(table: Grid) -> list[str]:
-    notes = ["", f"† {LOW_COVERAGE_NOTE}"] if any(map(low_coverage, table.systems)) else []
-    return [*notes, "", PART_NOTE] if has_parts(table) else notes
+    notes = [f"† {LOW_COVERAGE_NOTE}"] if any(map(low_coverage, table.systems)) else []
+    return [line for note in (*notes, *cell_notes(table)) for line in ("", note)]
 
 
 def markdown_cell(cell: Cell) -> str:
@@ -343,6 +386,7 @@ def markdown_cell(cell: Cell) -> str:
     return " ".join(filter(None, [value, interval, cell.part]))
 
 
-def has_parts(table: Grid) -> bool:
-    """Whether any value rests on part of the scored items."""
-    return any(cell.part for cells in table.cells for cell in cells)
+def cell_notes(table: Grid) -> list[str]:
+    """What is to be said below a table of its cells: parts, and bold ones, where there are any."""
+    cells = [cell for row in table.cells for cell in row]
+    return [PART_NOTE] * any(cell.part for cell in cells) + [BOLD_NOTE] * any(cell.best for cell in cells)
