@@ -291,6 +291,13 @@ def test_errors_of_time_are_those_of_the_best_fitting_pairs():
     assert found.counts.insertions.tolist() == [2]
 
 
+def test_without_the_offset_rule_the_onsets_alone_choose_the_pair():
+    truth = [Event("a", 1.0, 2.0)]
+    estimated = [Event("a", 1.125, 2.0), Event("a", 1.0625, 4.0)]
+    assert ours([(truth, estimated)], em.Rule(offset=False)).onset_error_s.tolist() == [0.0625]
+    assert ours([(truth, estimated)], em.Rule(0.2, 3.0, 0.0)).onset_error_s.tolist() == [0.125]
+
+
 def test_errors_of_time_of_equally_good_pairs_do_not_depend_on_the_order_of_rows():
     """Both true events are 0.3125 s off in all, one more of it at the onset."""
     truth = [Event("a", 1.0, 3.25), Event("a", 1.1875, 3.1875)]

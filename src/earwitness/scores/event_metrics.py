@@ -19,7 +19,7 @@ Event-based. An estimated event can be matched to a true one of the same class i
 
 The greater of the two counts: an offset need not be within both. The offset rule can be turned off. Matching
 is one to one and as many pairs as can be; of equal choices the one whose times fit best (errors of time are
-those of its pairs).
+those of its pairs): onsets and offsets, or onsets alone where the offset rule is off.
 
 - substitution: two events left over that fit in time but not in class, counted as sed_eval counts them
   (scores.event_substitutions): each true event takes the first estimated one that is free. deletion: a true
@@ -199,7 +199,7 @@ def matched(truth: Events, estimated: Events, files: int, classes: int, rule: Ru
     beside, confusions = substituted(t[here], e[here], alike[here])
     substitutions = np.bincount(truth.file[list(confusions)], minlength=files)
     t, e = t[alike], e[alike]
-    chosen = paired(t, e, np.ones(len(t), bool), _misfit(truth, estimated, t, e))
+    chosen = paired(t, e, np.ones(len(t), bool), _misfit(truth, estimated, t, e, rule))
     t, e = t[chosen], e[chosen]
     hits, true, found = (
         _table(file, label, files, classes)
@@ -249,7 +249,7 @@ def lenient(
     t, e = _close(truth, estimated, rule)
     may = alike[truth.label[t], estimated.label[e]]
     t, e = t[may], e[may]
-    chosen = paired(t, e, ~extra[e], _misfit(truth, estimated, t, e))
+    chosen = paired(t, e, ~extra[e], _misfit(truth, estimated, t, e, rule))
     t, e = t[chosen], e[chosen]
     counted = ~extra
     counted[e] = True
@@ -389,7 +389,9 @@ def _in_order(events: Events) -> Events:
     return Events(events.file[order], events.label[order], events.onset_s[order], events.offset_s[order])
 
 
-def _misfit(truth: Events, estimated: Events, t: Ints, e: Ints) -> Floats:
-    onsets = np.abs(estimated.onset_s[e] - truth.onset_s[t])
-    misfit: Floats = onsets + np.abs(estimated.offset_s[e] - truth.offset_s[t])
+def _misfit(truth: Events, estimated: Events, t: Ints, e: Ints, rule: Rule) -> Floats:
+    """How badly the times of pairs fit: of those that the rule asks for."""
+    misfit: Floats = np.abs(estimated.onset_s[e] - truth.onset_s[t])
+    if rule.offset:
+        misfit = misfit + np.abs(estimated.offset_s[e] - truth.offset_s[t])
     return misfit
