@@ -63,9 +63,13 @@ class UnusableAudio(EarwitnessError):
         super().__init__(f"{reason}: {detail}")
 
 
-def nearest(name: str, names: Iterable[str]) -> str:
-    """The one of some names that was probably meant; empty if none is close."""
-    close = difflib.get_close_matches(name, list(names), n=1)
+def nearest(name: str, names: Iterable[str], alike: float = 0.6) -> str:
+    """The one of some names that was probably meant; empty if none is close.
+
+    Args:
+        alike: Least share of letters in common (difflib's ratio).
+    """
+    close = difflib.get_close_matches(name, list(names), n=1, cutoff=alike)
     return close[0] if close else ""
 
 

@@ -12,6 +12,7 @@ from earwitness.api.scenes import Scenes, open_bank
 from earwitness.errors import InputFaults, UserError
 from earwitness.listeners import open_listener
 from earwitness.manifest import AUDIO_EXTENSIONS, metadata_in
+from earwitness.manifest.table import near_path
 from earwitness.scenes import dataset
 from earwitness.scenes.bank import Bank
 from earwitness.scenes.ritta import published as publisheds
@@ -240,7 +241,7 @@ def systems_of(outputs: Sequence[str]) -> dict[str, Path]:
             continue
         if not folder.is_dir():
             is_file = f"{folder} is a file; name the folder that it lies in"
-            faults.append(is_file if folder.is_file() else f"no such folder: {folder}")
+            faults.append(is_file if folder.is_file() else f"no such folder: {folder}{near_path(folder)}")
             continue
         inner = [] if named or _holds_clips(folder) else sorted(filter(_is_folder, folder.iterdir()))
         for one in inner or [folder]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from earwitness.errors import UserError
-from earwitness.manifest.table import MAP, listing, names_in, near, read_table, text_fault
+from earwitness.manifest.table import ALIASES, MAP, Table, listing, near_path, read_table, text_fault
 
 AUDIO_EXTENSIONS = (".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3")
 AUDIO, SOURCE = "audio", "source"
@@ -120,6 +120,9 @@ def read_manifest(path: Path, *, rename: Mapping[str, str] = _NO_RENAME, caption
     """
     table = read_table(metadata_of(path) if os.path.isdir(path) else path)
     folder = table.path.parent.resolve()
+    if captions:
+        refuse_relations(table, path, rename)
+        _refuse_prompts(table, rename)
     required = ("audio", "caption") if captions else ("audio",)
     optional = ("caption", "system", "sample_id", *_OPTIONAL)
     columns = table.choose(required, [name for name in optional if name not in required], rename, option=MAP)
@@ -150,6 +153,38 @@ def read_manifest(path: Path, *, rename: Mapping[str, str] = _NO_RENAME, caption
         items.append(Item(system, sample_id, file, cells.pop("caption", ""), row=row, **cells))
     table.raise_faults()
     return Manifest(tuple(items), tuple(notes_on_sets(items)), str(path))
+
+
+def refuse_relations(table: Table, path: Path, rename: Mapping[str, str]) -> None:
+    """Refuse a data set of prompts that state relations, whose columns another command reads.
+
+    Raises:
+        UserError: Naming that command.
+    """
+    relations = {"prompt", "relation", "expected"} <= set(table.columns)
+    if relations and "caption" not in {*table.columns, *rename}:
+        raise UserError(
+            f"{path} is a RiTTA data set: its prompts state relations, not only orders or edits.",
+            f"Score systems on it with: earwitness bench ritta score {table.path.parent} NAME=FOLDER -o run",
+        )
+
+
+def _refuse_prompts(table: Table, rename: Mapping[str, str]) -> None:
+    """Refuse a table that has captions and no column that could name clips.
+
+    Raises:
+        InputFaults: Telling how clips made from them are judged.
+    """
+    names = (AUDIO, *ALIASES[AUDIO])
+    here = {*table.columns, *rename}
+    if table.rows and "caption" in here and here.isdisjoint(names):
+        known = " or ".join(map(repr, names))
+        table.faults.append(f"there are captions, but no column {known}, so nothing names clips")
+        table.raise_faults(
+            f"For clips made from these captions: --prompts {table.path} --outputs NAME=FOLDER (the column "
+            f"prompt_id has their names). If a column names clips: {MAP} {AUDIO}=COLUMN. The columns found "
+            f"are: {listing(table.columns, 40)}."
+        )
 
 
 def from_outputs(
@@ -286,7 +321,7 @@ def _match(
 ) -> tuple[dict[str, Path], list[str], list[str]]:
     """One system's file by prompt_id, the notes on its folder, and the faults."""
     if not os.path.isdir(folder):
-        return {}, [], [f"no such folder: {folder}{near(folder.name, names_in(folder.parent))}"]
+        return {}, [], [f"no such folder: {folder}{near_path(folder)}"]
     audio, others, faults = files_in(folder)
     ids = {file: _id_of(file, pattern) for file in audio}
     made: dict[str, str] = {}

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from earwitness.manifest import Item, Manifest, metadata_of, notes_on_sets
+from earwitness.manifest import Item, Manifest, metadata_of, notes_on_sets, refuse_relations
 from earwitness.manifest.table import MAP, NUMBERS, listing, read_table
 
 ALIASES: Mapping[str, tuple[str, ...]] = MappingProxyType({"system": ("method",), "edit_type": ("task",)})
@@ -50,6 +50,7 @@ def read_edits(path: Path, *, rename: Mapping[str, str] = MappingProxyType({})) 
         UserError: If there is no manifest to read.
     """
     table = read_table(metadata_of(path, _REMEDY) if os.path.isdir(path) else path)
+    refuse_relations(table, path, rename)
     folder = table.path.parent.resolve()
     columns = table.choose(_REQUIRED, _OPTIONAL, rename, ALIASES, option=MAP)
     items: list[Item] = []

@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from earwitness.errors import InputFaults, UserError
 from earwitness.manifest import AUDIO, AUDIO_EXTENSIONS, Item, Manifest, files_in, metadata_in, read_manifest
-from earwitness.manifest.table import ALIASES, listing, names_in, near, read_table
+from earwitness.manifest.table import ALIASES, listing, near_path, read_table
 
 _NO_RENAME: Mapping[str, str] = MappingProxyType({})
 
@@ -31,7 +31,7 @@ def read_clips(path: Path, *, rename: Mapping[str, str] = _NO_RENAME) -> Manifes
         UserError: If there is nothing to read, or columns are renamed though no manifest is read.
     """
     if not os.path.exists(path):
-        raise UserError(f"{path}: no such file or folder{near(path.name, names_in(path.parent))}.")
+        raise UserError(f"{path}: no such file or folder{near_path(path)}.")
     if not os.path.isdir(path):
         if path.suffix.lower() in AUDIO_EXTENSIONS:
             raise UserError(f"{path} is one clip.", f"Name its folder: {path.parent}")
@@ -63,7 +63,7 @@ def from_folder(folder: Path) -> Manifest:
         UserError: If there is no such folder, or no audio in it.
     """
     if not os.path.isdir(folder):
-        raise UserError(f"{folder}: no such folder{near(folder.name, names_in(folder.parent))}.")
+        raise UserError(f"{folder}: no such folder{near_path(folder)}.")
     audio, others, faults = files_in(folder)
     if faults:
         raise InputFaults(str(folder), faults, "Rename or remove what cannot be read.")

@@ -25,6 +25,12 @@ NUMBERS = ("edit_start_s", "edit_end_s")
 ALIASES: Mapping[str, tuple[str, ...]] = {"audio": ("file_name",)}
 """Other names under which a column of ours is known."""
 
+USUAL: Mapping[str, tuple[str, ...]] = {"caption": ("prompt", "prompt_text", "text")}
+"""Columns that are often a column of ours; they are offered, never taken unasked."""
+
+_ALIKE = 0.75
+"""Two names of columns are nearly spelt the same; a shared beginning (source, source_audio) is less."""
+
 MAP = "--map"
 """The option of commands by which a user names the columns of a table."""
 
@@ -72,19 +78,20 @@ class Table:
             elif theirs not in self.columns:
                 self.faults.append(f"{option} {ours}={theirs}: no such column{near(theirs, self.columns)}")
         chosen = {}
+        spare = [name for name in self.columns if name not in {*known, *rename.values()}]
         for ours in known:
             names = (rename[ours],) if ours in rename else (ours, *aliases.get(ours, ()))
             present = [name for name in names if name in self.columns]
             if present:
                 chosen[ours] = present[0]
             elif ours in required and ours not in rename:
-                self.faults.append(f"no column {' or '.join(map(repr, names))}{near(ours, self.columns)}")
+                self.faults.append(f"no column {' or '.join(map(repr, names))}{near(ours, spare, _ALIKE)}")
             if len(present) > 1:
                 both = " and ".join(map(repr, present))
                 choice = f"choose one: {option} {ours}={present[0]}" if option else "keep one"
                 self.faults.append(f"{both} are both columns; {choice}")
-        if any(ours not in chosen for ours in required):
-            how = f"Name one of yours with {option}, e.g. {option} caption=prompt_text." if option else ""
+        if missing := [ours for ours in required if ours not in chosen]:
+            how = _how_to_name(missing[0], spare, option) if option else ""
             self.raise_faults(f"The columns found are: {listing(self.columns, 40)}. {how}".rstrip())
         return chosen
 
@@ -136,7 +143,7 @@ def read_table(path: Path) -> Table:
     try:
         data = path.read_bytes()
     except FileNotFoundError as missing:
-        raise UserError(f"{path}: no such file{near(path.name, names_in(path.parent))}.") from missing
+        raise UserError(f"{path}: no such file{near_path(path)}.") from missing
     except OSError as failed:
         raise UserError(f"{path} cannot be read: {failed.strerror}.") from failed
     try:
@@ -217,18 +224,27 @@ def listing(names: Iterable[str], most: int = 10) -> str:
     return ", ".join(every[:most]) + more
 
 
-def near(name: str, names: Iterable[str]) -> str:
-    """`` (did you mean 'x'?)`` if one of the names is close, else empty."""
-    close = nearest(name, names)
+def _how_to_name(ours: str, spare: Sequence[str], option: str) -> str:
+    """How a column gets the name that is missing, with one that is there if it may be the one."""
+    usual = [name for name in USUAL.get(ours, ()) if name in spare] or (spare if len(spare) == 1 else [""])
+    theirs = nearest(ours, spare, _ALIKE) or usual[0]
+    if theirs:
+        return f"Name yours with {option}, e.g. {option} {ours}={theirs}."
+    return f"If one of them is meant, say so: {option} {ours}=COLUMN."
+
+
+def near(name: str, names: Iterable[str], alike: float = 0.6) -> str:
+    """`` (did you mean 'x'?)`` if one of the names is close, else empty; see errors.nearest."""
+    close = nearest(name, names, alike)
     return f" (did you mean {close!r}?)" if close else ""
 
 
-def names_in(folder: Path) -> list[str]:
-    """What lies in a folder, for suggestions; nothing if it cannot be read."""
+def near_path(path: Path) -> str:
+    """`` (did you mean 'x'?)`` if something of a close name lies where the path points to, else empty."""
     try:
-        return sorted(os.listdir(folder))
+        return near(path.name, sorted(os.listdir(path.parent)))
     except OSError:
-        return []
+        return ""
 
 
 def safe(cell: str) -> str:
