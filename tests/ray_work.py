@@ -11,15 +11,15 @@ SECRET = "PLANTED_API_KEY"
 
 
 class Halves:
-    """Half of every key, of which one, the first time that it comes, ends the process that does it."""
+    """Half of every key, but the first parts end the process that does them."""
 
-    def __init__(self, key, folder):
-        self.key, self.folder = key, folder
+    def __init__(self, folder, losses):
+        self.folder, self.losses = folder, losses
 
     def __call__(self, keys):
-        marker = self.folder / "killed"
-        if self.key in keys and not marker.exists():
-            marker.touch()
+        lost = len(list(self.folder.iterdir()))
+        if lost < self.losses:
+            (self.folder / str(lost)).touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return np.array([int(key) / 2 for key in keys])
 

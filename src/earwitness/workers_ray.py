@@ -113,18 +113,20 @@ def on_ray(
 def _divide(
     part: RayPart[Any, Any], window: deque[RayPart[Any, Any]], todo: deque[RayPart[Any, Any]]
 ) -> None:
-    """Put parts of one key each in the place of a part that came to nothing, to be done before any other."""
+    """Put parts of one key each in the place of a part that came to nothing. They are done after the others
+    that wait: where workers are lost one after the other, each takes another key with it, and none is given
+    up for what was not its doing."""
     if len(part.keys) > 1:
         single = [RayPart[Any, Any]([key], part.lost) for key in part.keys]
         at = window.index(part)
         window.remove(part)
         for number, one in enumerate(single):
             window.insert(at + number, one)
-        todo.extendleft(reversed(single))
+        todo.extend(single)
     elif part.fault is not None:
         part.done = True
     elif part.lost < TRIES:
-        todo.appendleft(part)
+        todo.append(part)
     else:
         part.fault = WorkerLost(
             f"{part.lost} workers ended over it, one after the other.",
