@@ -171,7 +171,7 @@ def test_another_page_is_not_written_over(tmp_path: Path) -> None:
     sides = folder(tmp_path / "truth", TRUTH), folder(tmp_path / "ours", OURS)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "index.html").write_text("mine")
-    with pytest.raises(InputFaults, match="another page"):
+    with pytest.raises(InputFaults, match="is of another result and would be lost"):
         earwitness.score_events(*sides, out=tmp_path / "out", draws=10)
     assert (tmp_path / "out" / "index.html").read_text() == "mine"
 

@@ -1,13 +1,18 @@
 """Files and folders that are whole or not there."""
 
+import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from earwitness.errors import UserError
+from earwitness.errors import InputFaults, UserError
+
+INPUTS = "inputs"
+"""Key of a result's JSON file: what it was made of (see :func:`refuse_other`)."""
 
 
 @contextmanager
@@ -52,6 +57,51 @@ def taken(out: Path, inputs: Iterable[Path], names: Iterable[str] = ()) -> list[
         elif each.resolve() in written:
             faults.append(f"{each} is read and would be written over; name another folder to write")
     return faults
+
+
+def seen_from(folder: Path, path: str | Path) -> str:
+    """How a path is written in a result, so that it names no machine and is the same from any folder."""
+    return Path(os.path.relpath(os.path.abspath(path), os.path.abspath(folder))).as_posix()
+
+
+def refuse_other(folder: Path, name: str, inputs: Mapping[str, Any]) -> None:
+    """Refuse to write a result over one that was made of other inputs; one of the same may be replaced.
+
+    Args:
+        name: Of the result's JSON file in the folder, which keeps ``inputs`` under :data:`INPUTS`.
+        inputs: Whatever the numbers depend on, as plain data; paths by :func:`seen_from` the folder.
+
+    Raises:
+        InputFaults: Naming each input that differs, old and new.
+        UserError: If the file that is there does not say what it was made of.
+    """
+    remedy = "Name another folder with -o, or delete that one."
+    try:
+        before = json.loads((folder / name).read_text(encoding="utf-8"))[INPUTS]
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, KeyError, TypeError) as fault:
+        raise UserError(f"{folder / name} does not say what it was made of.", remedy) from fault
+    old, new = dict(_flat(before)), dict(_flat(json.loads(json.dumps(inputs))))
+    faults = [
+        f"{key}: {_shown(old, key)} before, now {_shown(new, key)}"
+        for key in dict.fromkeys((*old, *new))
+        if _shown(old, key) != _shown(new, key)
+    ]
+    if faults:
+        raise InputFaults(f"{folder} holds a result of other inputs (paths as seen from it)", faults, remedy)
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _shown(values: Mapping[str, Any], key: str) -> str:
+    return json.dumps(values[key], ensure_ascii=False) if values.get(key) is not None else "nothing"
 
 
 def new_folder(path: Path) -> Path:

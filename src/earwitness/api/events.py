@@ -2,13 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
+from numbers import Real
 from pathlib import Path
+from typing import Any
 
 from earwitness import __version__
 from earwitness.errors import InputFaults, UserError
 from earwitness.events import EventTable
-from earwitness.files import taken
+from earwitness.files import refuse_other, seen_from, taken
 from earwitness.report import event_page, event_sounds, event_tables
 from earwitness.report.event_tables import EventScores
 from earwitness.scores.event_metrics import Rule
@@ -75,9 +77,15 @@ def score_events(
     if page < 0:
         raise UserError(f"page must be at least 0, not {page!r}.")
     systems = named(estimated)
-    read = [truth, *systems.values(), *(one for one in (durations, own) if isinstance(one, str | Path))]
-    if out is not None and (faults := _in_the_way(Path(out), map(Path, read))):
-        raise InputFaults("the folder to write", faults)
+    inputs: Mapping[str, Any] = {}
+    if out is not None:
+        read = [truth, *systems.values(), *(one for one in (durations, own) if isinstance(one, str | Path))]
+        if faults := _in_the_way(Path(out), map(Path, read)):
+            raise InputFaults("the folder to write", faults)
+        given = {"truth": Path(truth), "systems": systems, "durations": _path(durations), "map": _path(own)}
+        how = {"missing": missing, "outside": outside, "merge": merge, **asdict(settings)}
+        inputs = {**_stated(given, Path(out)), **how}
+        refuse_other(Path(out), event_tables.TABLES[0], inputs)
     labels = event_labels.own_labels(Path(own)) if isinstance(own, str | Path) else dict(own or {})
     true_source = event_sources.read_truth(Path(truth))
     true = files.truth(true_source, _durations(durations))
@@ -118,6 +126,7 @@ def score_events(
         tuple(notes),
         command,
         __version__,
+        inputs,
     )
     if out is not None:
         event_tables.write(Path(out), scores)
@@ -134,9 +143,24 @@ def score_events(
 
 def _in_the_way(out: Path, read: Iterable[Path]) -> list[str]:
     """Why nothing may be written to a folder; empty if it may."""
-    if (out / event_tables.INDEX).exists() and not (out / event_tables.TABLES[0]).exists():
-        return [f"{out / event_tables.INDEX} is another page and would be lost; name another folder to write"]
-    return taken(out, read, event_tables.FILES)
+    faults = taken(out, read, event_tables.FILES)
+    if faults or (out / event_tables.TABLES[0]).exists():
+        return faults
+    others = [out / name for name in event_tables.FILES if (out / name).exists()]
+    return [f"{one} is of another result and would be lost; name another folder to write" for one in others]
+
+
+def _stated(given: Any, out: Path) -> Any:
+    """An input as the result keeps it: paths as they are seen from its folder."""
+    if isinstance(given, Mapping):
+        return {name: _stated(value, out) for name, value in given.items()}
+    if isinstance(given, Path):
+        return seen_from(out, given)
+    return float(given) if isinstance(given, Real) else given
+
+
+def _path(given: Any) -> Any:
+    return Path(given) if isinstance(given, str) else given
 
 
 def _of_one_system(sources: Iterable[event_sources.Source]) -> list[event_sources.Source]:

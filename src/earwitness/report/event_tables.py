@@ -10,11 +10,11 @@ system and class, ``clips.csv`` the counts of every clip, of which all rates are
 
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from earwitness.files import write_text
+from earwitness.files import INPUTS, write_text
 from earwitness.report import latex, tables
 from earwitness.report.cells import csv_rows, one_line, safe
 from earwitness.report.summary_files import write_json
@@ -63,6 +63,7 @@ class EventScores:
         classes: Labels of the truth.
         comparisons: Every pair of systems, on the clips that both heard.
         notes: What a reader must know about the input.
+        inputs: What the files were made of (files.refuse_other); empty where none were written.
     """
 
     truth: str
@@ -75,6 +76,7 @@ class EventScores:
     notes: tuple[str, ...]
     command: str = ""
     version: str = ""
+    inputs: Mapping[str, Any] = field(default_factory=dict)
 
 
 def write(folder: Path, scores: EventScores) -> None:
@@ -114,6 +116,7 @@ def to_json(scores: EventScores) -> dict[str, Any]:
         "notes": list(scores.notes),
         "command": scores.command,
         "version": scores.version,
+        INPUTS: scores.inputs,
     }
 
 
