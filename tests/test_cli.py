@@ -147,7 +147,7 @@ def test_killed_in_mid_run_nothing_finished_is_lost(tmp_path: Path) -> None:
     assert 5 <= kept < 60, "the run must be killed in its middle for this test to mean anything"
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
-    assert f"Asked now: {60 - kept};" in ran.stdout
+    assert f"none: {60 - kept} asked now, 0 taken over from the same sound." in ran.stdout
     assert _finished(ledger) == 60
 
 

@@ -13,7 +13,7 @@ import pytest
 from earwitness.events import Event
 from earwitness.report.page import write_overview, write_page
 from earwitness.report.page_view import percent
-from earwitness.tasks.rows import Asked, Comparison, ItemRow, Source, Summary
+from earwitness.tasks.rows import Asked, Comparison, ItemRow, Mark, Source, Summary
 from pages import (
     EDIT,
     LABEL,
@@ -730,7 +730,6 @@ def test_numbers_by_relation_stand_beside_ceilings_and_floors_under_heads_that_s
         "0.001",
     ]
     assert cells[1].split()[1:] == ["0.461", "to", "0.501"]
-    assert table.locator("tbody b").all_inner_texts()[2] == "0.482"
     assert table.locator("tbody tr").nth(2).locator("td.ceiling").count() == 2
     assert not page.locator(".relations").nth(1).is_visible()
     page.set_viewport_size({"width": 500, "height": 420})
@@ -744,6 +743,86 @@ def test_numbers_by_relation_stand_beside_ceilings_and_floors_under_heads_that_s
     assert first["x"] == pytest.approx(inside["x"], abs=2)
     assert page.evaluate("document.documentElement.scrollWidth") <= 500
     assert page.locator("img[src=x], section script").count() == 0
+
+
+WON = Comparison("msr", "ours", "base", 720, 0.1, 0.05, 0.15, 0.001, 0.002, "ours", items=720)
+
+
+def test_a_system_with_fewer_prompts_is_marked_in_every_table(
+    tmp_path: Path, clips: list[Path], show: Any
+) -> None:
+    rows, summary = by_relation(clips)
+    mark = Mark("‡", "Fewer prompts (n) than reference, which has 3.", frozenset({"base"}))
+    page = show(build(tmp_path, rows, summary=replace(summary, marks=(mark,))))
+    page.locator("summary", has_text="All measures").click()
+    for table in (".systems", ".measures"):
+        names = page.locator(f"{table} tbody th").all_inner_texts()
+        assert [name for name in names if "‡" in name] == ["base ‡"]
+    for number in range(4):
+        heads = page.locator(".relations").nth(number).locator("thead th").all_text_contents()
+        assert [head for head in heads if "‡" in head] == ["base ‡"]
+    sections = page.locator("section", has_text="Fewer prompts (n) than reference").all()
+    assert [section.locator("h2").inner_text() for section in sections] == ["Systems", "By relation"]
+    assert page.locator(".systems tbody th", has_text="base").get_attribute("data-sort") == "base"
+    write_overview(tmp_path / "o", title="t", runs=[("run", replace(summary, marks=(mark,)))])
+    said = (tmp_path / "o" / "index.html").read_text(encoding="utf-8")
+    assert said.count("‡") == 2
+    assert "Fewer prompts" in said
+
+
+def test_the_sign_is_seen_beside_a_name_that_is_cut(tmp_path: Path, clips: list[Path], show: Any) -> None:
+    long = "a_rather_long_name_of_a_system_that_no_column_can_hold"
+    rows, summary = by_relation(clips, ("ours", long))
+    mark = Mark("‡", "Fewer prompts.", frozenset({long}))
+    page = show(build(tmp_path, rows, summary=replace(summary, marks=(mark,))))
+    for width in (1280, 420):
+        page.set_viewport_size({"width": width, "height": 800})
+        for cell, name in ((".systems tbody .signed", "a"), (".relations thead th:nth-child(4)", "span")):
+            box = page.locator(cell).first.bounding_box()
+            cut = page.locator(f"{cell} {name}").first.bounding_box()
+            assert cut["x"] + cut["width"] + 8 < box["x"] + box["width"]
+
+
+def test_only_the_winner_of_the_comparisons_is_bold(tmp_path: Path, clips: list[Path], show: Any) -> None:
+    rows, summary = by_relation(clips)
+    page = show(build(tmp_path / "open", rows, summary=summary))
+    assert page.locator("table b").count() == 0
+    assert page.get_by_text("Bold:").count() == 0
+    page = show(build(tmp_path / "won", rows, summary=replace(summary, comparisons=(WON,))))
+    assert page.locator(".systems b").all_text_contents() == ["0.373"]
+    assert page.locator(".measures b").count() == 0  # the key metric is not among them
+    assert page.locator(".relations b").all_text_contents() == ["0.373"]
+    assert page.locator(".relations tr:has(b) th").all_text_contents() == ["all"]
+    assert page.get_by_text("Single relations are not compared").count() == 1
+    for won, count in (((), 0), ((WON,), 1)):
+        write_overview(tmp_path, title="t", runs=[("run", replace(summary, comparisons=won))])
+        said = (tmp_path / "index.html").read_text(encoding="utf-8")
+        assert said.count("<b>0.373</b>") == said.count("Bold:") == count
+
+
+def test_the_line_of_the_whole_run_is_seen_whole_and_edges_tell_of_more(
+    tmp_path: Path, clips: list[Path], show: Any
+) -> None:
+    rows, summary = by_relation(clips)
+    page = show(build(tmp_path, rows, summary=summary))
+    box = page.locator(".scroll:has(.relations)").first
+    total = page.locator(".relations .total").first
+    wide, below = "box => box.classList.contains('beyond-right')", "box => box.matches('.beyond-below')"
+    for width, height in ((1280, 900), (1280, 500), (420, 800)):
+        page.set_viewport_size({"width": width, "height": height})
+        box.scroll_into_view_if_needed()
+        inside, line = box.bounding_box(), total.locator("th").bounding_box()
+        assert line["y"] + line["height"] <= inside["y"] + inside["height"] + 1
+        assert inside["height"] <= height
+        until(
+            page, f"({wide})(document.querySelector('.relations').parentNode) === {str(width < 500).lower()}"
+        )
+        assert not box.evaluate(below)  # what follows is above the last line, which stays
+    box.evaluate("box => { box.scrollLeft = box.scrollWidth; }")
+    until(page, f"!({wide})(document.querySelector('.relations').parentNode)")
+    faded = page.locator(".scroll:has(.systems)")
+    until(page, f"({wide})(document.querySelector('.systems').parentNode)")
+    assert "gradient" in faded.evaluate("box => getComputedStyle(box).maskImage")
 
 
 def test_items_are_never_held(tmp_path: Path, clips: list[Path]) -> None:

@@ -75,7 +75,7 @@ def print_result(result: "Result", names: Mapping[str, str]) -> None:
     from rich.console import Console
 
     from earwitness.ledger import Ledger
-    from earwitness.report import terminal
+    from earwitness.report import terminal, unscored
     from earwitness.report.cells import one_line
     from earwitness.runner import COST
 
@@ -83,12 +83,15 @@ def print_result(result: "Result", names: Mapping[str, str]) -> None:
     for table in terminal.tables(result.summary, names):
         console.print(table)
     distances = result.summary.distances
-    for note in (*result.summary.notes, *(distances.notes if distances else ())):
+    for note in (*unscored.others(result.summary), *(distances.notes if distances else ())):
         console.print(f"- {one_line(note)}", markup=False, highlight=False)
     if result.rescored:
         console.print(f"- {one_line(result.rescored)}", markup=False, highlight=False)
     if counts := result.counts:
-        typer.echo(f"\nAsked now: {counts.asked}; taken over from the same sound: {counts.reused}.")
+        typer.echo(
+            f"\nAnswers, of which a clip may need several or none: {counts.asked:,} asked now, "
+            f"{counts.reused:,} taken over from the same sound."
+        )
     with Ledger.read(result.folder / "ledger.sqlite") as ledger:
         faults, spent = ledger.faults(), ledger.usage().get(COST)
     for reason, detail, count in faults[:_FAULTS]:

@@ -24,6 +24,7 @@ from earwitness.report import (
     tables,
 )
 from earwitness.report.items_csv import extra_columns, write_items
+    unscored,
 from earwitness.runner import COST
 from earwitness.scores.ritta_rules import CHOICES, PAPER, RELEASED, rules
 from earwitness.tasks import independence, label, ritta, run_distances, settings
@@ -288,12 +289,13 @@ def summary_of(run: Run, rows: Iterable[ItemRow], options: Options) -> Summary:
     """Systems, comparisons and notes of a run, from its rows."""
     meta, hearer = run.meta, run.hearer
     encoder = meta.get("generator_encoder", "")
-    unread = Unread()
+    measures, unread, reasons = run.task.measures(hearer), Unread(), unscored.Unscored()
+    rows = reasons.counted(rows, measures.baselines)
     if run.task.name == ritta.TASK.name and not hearer.detector:
         rows = unread.counted(rows)
     summary = summarise(
         rows,
-        run.task.measures(hearer),
+        measures,
         task=run.task.name,
         listener=heard_by(run),
         measured=meta["measured"],
@@ -303,7 +305,8 @@ def summary_of(run: Run, rows: Iterable[ItemRow], options: Options) -> Summary:
         level=options.level,
         draws=options.draws,
     )
-    return replace(summary, notes=(*summary.notes, *unread.notes()), distances=run.distances)
+    notes = (*reasons.notes(), *summary.notes, *unread.notes())
+    return replace(summary, notes=notes, distances=run.distances)
 
 
 def _noting(rows: Iterable[ItemRow], extra: dict[str, None]) -> Iterator[ItemRow]:

@@ -117,6 +117,8 @@ def write_overview(
     systems = dict.fromkeys(row.system for _, summary in runs for row in tables.ranked(summary))
     by_listener = [{row.system: row for row in summary.rows} for _, summary in runs]
     keys = [tables.key_spec(summary) for _, summary in runs]
+    leaders = [tables.leader(summary, key) for (_, summary), key in zip(runs, keys, strict=True)]
+    marks = dict.fromkeys(mark for _, summary in runs for mark in summary.marks)
     index = folder / "index.html"
     with writing(index) as out:
         shown = {
@@ -130,12 +132,16 @@ def write_overview(
                 {
                     "name": names.get(system, system),
                     "cells": [
-                        _overview_cell(rows.get(system), key)
-                        for rows, key in zip(by_listener, keys, strict=True)
+                        _overview_cell(summary, rows.get(system), key, bold=system == leader)
+                        for (_, summary), rows, key, leader in zip(
+                            runs, by_listener, keys, leaders, strict=True
+                        )
                     ],
                 }
                 for system in systems
             ],
+            "marks": [f"{mark.sign} {mark.meaning}" for mark in marks],
+            "bold": tables.BOLD_NOTE if any(leaders) else "",
             "agreement": agreement,
             "notes": notes,
         }
@@ -143,11 +149,12 @@ def write_overview(
     return index
 
 
-def _overview_cell(row: SystemRow | None, key: MetricSpec) -> dict[str, Any]:
+def _overview_cell(summary: Summary, row: SystemRow | None, key: MetricSpec, *, bold: bool) -> dict[str, Any]:
     if row is None:
-        return metric_view(Metric(None), key) | {"coverage": "", "low": False}
-    shown = metric_view(row.metrics[key.name], key)
-    return shown | {"coverage": percent(row.coverage), "low": tables.low_coverage(row)}
+        return metric_view(Metric(None), key) | {"coverage": "", "low": False, "signs": ""}
+    shown = metric_view(row.metrics[key.name], key, bold=bold)
+    low = tables.low_coverage(row)
+    return shown | {"coverage": percent(row.coverage), "low": low, "signs": tables.signs(summary, row)}
 
 
 # --- the clips ------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from earwitness.report import distance_tables, distance_words, relation_tables, tables
+from earwitness.report import distance_tables, distance_words, relation_tables, tables, unscored
 from earwitness.tasks.edit_judged import TIE
 from earwitness.tasks.edit_measured import UNKNOWN
 from earwitness.tasks.ritta_scored import UNMEASURED
@@ -81,6 +81,7 @@ def view(
     kinds = [kind for kind in summary.measures.kinds if kind in counted]
     ends = _ends(key, [row.metrics[key.name] for row in summary.rows])
     shown = tables.ranked(summary)
+    leaders = {spec.name: tables.leader(summary, spec) for spec in (key, *others)}
     return {
         "title": title,
         "task": summary.task,
@@ -92,11 +93,14 @@ def view(
         "others": others,
         "kinds": [(kind, summary.measures.kinds[kind]) for kind in kinds],
         "plot": {"width": _PLOT_WIDTH, "ticks": _ticks(key, ends)},
-        "systems": [_system_view(summary, row, others, kinds, ends, names) for row in shown],
+        "systems": [_system_view(summary, row, others, kinds, ends, names, leaders) for row in shown],
         "bounded": any(row.metrics[key.name].worst is not None for row in shown),
         "comparisons": _comparisons(summary, names),
         "listed": _LISTED,
-        "notes": summary.notes,
+        "first": unscored.first(summary),
+        "notes": unscored.others(summary),
+        "marks": [f"{mark.sign} {mark.meaning}" for mark in summary.marks],
+        "bold": tables.BOLD_NOTE if any(leaders.values()) else "",
         "relations": _relations(summary, names) if summary.measures.strata else {},
         "distances": _distances(summary, names),
         "unlisted": _unlisted(summary, names),
@@ -106,13 +110,22 @@ def view(
 def _relations(summary: Summary, names: Mapping[str, str]) -> dict[str, Any]:
     """The usual metrics by stratum: heads of the columns, and a table for each, the key metric's first."""
     heads = [
-        {"name": names.get(row.system, row.system), "role": tables.role(summary.measures, row)}
+        {
+            "name": names.get(row.system, row.system),
+            "signs": tables.signs(summary, row),
+            "role": tables.role(summary.measures, row),
+        }
         for row in relation_tables.across(summary)
     ]
     sheets = relation_tables.sheets(summary, tables.TableOptions(names=names))
     key = summary.key_metric
     shown = [
-        {"spec": sheet.spec, "lines": sheet.lines, "open": sheet.spec.name == key}
+        {
+            "spec": sheet.spec,
+            "lines": sheet.lines,
+            "open": sheet.spec.name == key,
+            "bold": relation_tables.BOLD_NOTE if relation_tables.has_bold(sheet) else "",
+        }
         for sheet in sorted(sheets, key=lambda sheet: sheet.spec.name != key)
     ]
     return {"heads": heads, "sheets": shown}
@@ -123,7 +136,10 @@ def _distances(summary: Summary, names: Mapping[str, str]) -> dict[str, Any]:
     found = summary.distances
     if found is None:
         return {}
-    options = tables.TableOptions(names=names)
+    signed = {
+        row.system: names.get(row.system, row.system) + tables.signs(summary, row) for row in summary.rows
+    }
+    options = tables.TableOptions(names=signed)
     return {
         "sheets": distance_tables.sheets(found, options, tables.roles(summary)),
         "caption": distance_words.caption(found),
@@ -189,6 +205,7 @@ def _system_view(
     kinds: list[str],
     ends: tuple[float, float],
     names: Mapping[str, str],
+    leaders: Mapping[str, str],
 ) -> dict[str, Any]:
     unlisted = row.system in summary.measures.unlisted
     address = "" if unlisted else "#system=" + quote(row.system, safe="", errors="replace")
@@ -198,22 +215,27 @@ def _system_view(
     return {
         "row": row,
         "name": names.get(row.system, row.system) + (f" ({role})" if role else ""),
+        "signs": tables.signs(summary, row),
         "role": role,
         "address": address,
-        "key": metric_view(metric, key) | {"plot": _plot(metric, ends)},
-        "others": [metric_view(row.metrics[spec.name], spec) for spec in others],
+        "key": metric_view(metric, key, bold=leaders[key.name] == row.system) | {"plot": _plot(metric, ends)},
+        "others": [
+            metric_view(row.metrics[spec.name], spec, bold=leaders[spec.name] == row.system)
+            for spec in others
+        ],
         "coverage": {"text": percent(row.coverage), "low": _is_low(row.coverage)},
         "kinds": [(kind, row.errors.get(kind, 0)) for kind in kinds],
         "reasons": ", ".join(f"{reason.replace('_', ' ')} {count:,}" for reason, count in reasons),
     }
 
 
-def metric_view(metric: Metric, spec: MetricSpec) -> dict[str, Any]:
-    """A number as it is written, with its interval."""
+def metric_view(metric: Metric, spec: MetricSpec, *, bold: bool = False) -> dict[str, Any]:
+    """A number as it is written, with its interval (``bold``: whether its system is tables.leader)."""
     interval = ""
     if metric.low is not None and metric.high is not None:
         interval = f"{_text(metric.low, spec)} to {_text(metric.high, spec)}"
-    return {"value": metric.value, "text": _text(metric.value, spec), "interval": interval, "n": metric.n}
+    text = _text(metric.value, spec)
+    return {"value": metric.value, "text": text, "interval": interval, "n": metric.n, "best": bold}
 
 
 def _ends(key: MetricSpec, metrics: list[Metric]) -> tuple[float, float]:

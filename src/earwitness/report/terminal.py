@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from earwitness.report import distance_tables, relation_tables
+from earwitness.report import distance_tables, relation_tables, unscored
 from earwitness.report.cells import one_line
 from earwitness.report.tables import (
     LOW_COVERAGE_NOTE,
@@ -38,6 +38,7 @@ _WITH_INTERVALS, _WITHOUT = 2, 4  # systems that stand beside the ceilings and f
 _KINDS_WIDTH = 46  # columns of 80 for kinds of error
 _NAME = 10  # columns of 80 that names of sets have at least
 _NARROW = 5  # columns that a system then has at least
+_COUNT = 7  # columns that a range of counts has at most, before it takes two lines
 
 Names = Mapping[str, str]
 
@@ -46,12 +47,16 @@ def tables(summary: Summary, names: Names | None = None) -> list["Table"]:
     """Systems by the key metric, by the task's other usual metrics, their verdicts and kinds of error, and
     what the paired comparisons say.
 
-    All but the first are left out when there is nothing to say.
+    All but the first are left out when there is nothing to say. If no system has a number, that comes first,
+    and of the rest only what was counted.
 
     Args:
         names: Display name by system; a system without one keeps its own.
     """
     names = names or {}
+    if told := unscored.first(summary):
+        why = table(unscored.NOTHING, [""], [[note] for note in told])
+        return [why, _systems(summary, names), *_distances(summary, names)]
     found = [_systems(summary, names), *_measures(summary, names), *_relations(summary, names)]
     found += _distances(summary, names)
     if shares := _verdict_shares(summary):
@@ -195,7 +200,7 @@ def _relation(
         heads.append([name, what] if what else textwrap.wrap(name, width) or [""])
     lines: list[list[Lines]] = []
     for line in sheet.lines:
-        n = str(line.most) if line.least == line.most else f"≥{line.least}"
+        n = line.n if len(line.n) <= _COUNT else [f"{line.least}-", str(line.most)]
         shown: list[Lines] = [f" {line.part.title}" if line.part.within else line.part.title, n]
         for index in columns:
             cell = line.cells[index]

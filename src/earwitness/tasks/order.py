@@ -224,7 +224,7 @@ def _remarks(systems: Sequence[SystemRow]) -> Sequence[str]:
     if any(row.scored for row in systems) or not any("unmapped" in row.unheard_reasons for row in systems):
         return ()
     return [
-        "Nothing could be scored. `earwitness prompts check` says which captions the listener can judge; "
+        "Nothing could be scored: `earwitness prompts check` says which captions the listener can judge; "
         "--unclaimed judges those too whose sounds it does not claim to know."
     ]
 

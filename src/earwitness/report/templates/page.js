@@ -229,6 +229,14 @@
     tip.style.top = `${event.clientY + 16}px`;
   }
 
+  /** Whether a table goes on beyond the right or lower edge of its box; a last line that stays is no edge. */
+  function showEdges(box) {
+    const right = box.scrollWidth - box.clientWidth - box.scrollLeft > 1;
+    const below = box.scrollHeight - box.clientHeight - box.scrollTop > 1;
+    box.classList.toggle("beyond-right", right);
+    box.classList.toggle("beyond-below", below && !box.querySelector(".total"));
+  }
+
   /** Numbers sort high to low first, names A to Z; what is not defined stays last. */
   function sortTable(head) {
     const table = head.closest("table");
@@ -252,6 +260,11 @@
     table.tHead.addEventListener("click", (event) => {
       if (event.target.closest("button")) sortTable(event.target.closest("th"));
     });
+  }
+  const edges = new ResizeObserver((seen) => seen.forEach(({ target }) => showEdges(target)));
+  for (const box of document.querySelectorAll(".scroll")) {
+    edges.observe(box); // that of a folded table once it is opened
+    box.addEventListener("scroll", () => showEdges(box), { passive: true });
   }
   let waiting = 0;
   form.addEventListener("input", (event) => {
