@@ -1,7 +1,9 @@
 """A trained detector as a listener: its folder, what it hears, and whole runs with it."""
 
+import html
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -95,6 +97,14 @@ def test_its_card_says_how_it_was_made(made: TrainedListener) -> None:
     card = json.loads((made.folder / CARD).read_text(encoding="utf-8"))
     assert card["made"]["recordings"] == made.detector.sides.recordings()
     assert card["made"]["counted_classes"] == list(made.detector.measured.counted)
+    fitted = Trained(made.folder)._model.fitted
+    assert fitted is not None
+    sides = made.detector.sides.recordings()
+    assert fitted.recordings == {
+        one for side in ("train", "held") for of in sides[side].values() for one in of
+    }
+    assert (len(fitted.sounds), fitted.unknown) == (len(fitted.recordings), 0)
+    assert card["made"]["name"] == made.folder.name
     assert card["made"]["notes"] == list(made.detector.sides.notes)
     text = (made.folder / "README.md").read_text(encoding="utf-8")
     assert made.measured in text
@@ -126,6 +136,15 @@ def test_silence_and_a_click_hold_no_event(made: TrainedListener) -> None:
         assert isinstance(answer, Hearing)
         assert answer.reply["events"] == []
     assert isinstance(heard(ear, np.zeros(100)), Unheard)
+
+
+@pytest.mark.parametrize("seconds", [0.025, 0.05, 0.3])
+def test_50ms_clip_every_listener(made: TrainedListener, seconds: float) -> None:
+    samples = np.random.default_rng(1).uniform(-0.5, 0.5, round(16_000 * seconds))
+    answer = heard(Trained(made.folder), samples)
+    assert isinstance(answer, Hearing)
+    for event in QUESTIONS["events"].reply.model_validate_json(json.dumps(answer.reply)).events:
+        assert 0 <= event.onset_s < event.offset_s <= seconds
 
 
 def test_it_answers_what_yamnet_answers(made: TrainedListener) -> None:
@@ -210,14 +229,23 @@ def test_a_folder_that_holds_no_model_is_told(tmp_path: Path) -> None:
 
 def test_relations_are_asked_of_its_classes_and_scored(made: TrainedListener, tmp_path: Path) -> None:
     ears = str(made.folder)
-    api.make_ritta(
-        "builtin", tmp_path / "data", per_relation=1, listener=ears, leave_out_missing=True, workers=1
+    how: dict[str, Any] = {"per_relation": 1, "listener": ears, "leave_out_missing": True, "workers": 1}
+    unseen = api.make_ritta("builtin", tmp_path / "test", split="test", **how)
+    assert re.fullmatch(
+        r"None of the data set's \d+ sounds was in the listener's training\.", unseen.notes[-1]
     )
+    seen = api.make_ritta("builtin", tmp_path / "data", split="train", **how).notes[-1]
+    assert re.match(r"CAUTION: (\d+) of the data set's \1 sounds were in the listener's training", seen)
     result = api.score_ritta(tmp_path / "data", run=tmp_path / "run", listener=ears, distances="none")
     rows = {row["system"]: row for row in json.loads((tmp_path / "run/summary.json").read_text())["rows"]}
     assert rows["reference"]["coverage"] == 1.0
-    assert made.measured in (tmp_path / "run/protocol.md").read_text(encoding="utf-8")
     assert isinstance(result, api.Result)
+    assert result.summary.notes[0] == seen
+    api.rebuild(tmp_path / "run")
+    protocol = (tmp_path / "run/protocol.md").read_text(encoding="utf-8")
+    assert made.measured in protocol
+    assert seen.rstrip(".") in protocol
+    assert seen in html.unescape((tmp_path / "run/index.html").read_text(encoding="utf-8"))
 
 
 def test_order_and_labels_are_judged_with_it(made: TrainedListener, tmp_path: Path) -> None:
