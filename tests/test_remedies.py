@@ -1,10 +1,12 @@
-"""What a message tells the user to do can be done: names that exist, commands that fit what was given."""
+"""What the command line prints: what a message tells the user to do can be done: names that exist, commands that fit what was given."""
 
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from earwitness.api.bench import systems_of
+from earwitness.cli.main import app
 from earwitness.errors import InputFaults, UserError
 from earwitness.manifest import from_outputs, read_manifest
 from earwitness.manifest.edits import read_edits
@@ -74,3 +76,36 @@ def test_a_folder_that_is_not_there_has_its_neighbour_named(tmp_path: Path) -> N
     with pytest.raises(InputFaults, match=r"no such folder: .*out/our \(did you mean 'ours'\?\)"):
         systems_of([f"ours={tmp_path}/out/our"])
     assert near_path(tmp_path / "nowhere" / "x") == ""
+
+
+@pytest.mark.parametrize(
+    ("verb", "usage"),
+    [
+        ("events", "events [OPTIONS] TRUTH [NAME=]ESTIMATED..."),
+        ("distance", "distance [OPTIONS] REFERENCE [[NAME=]FOLDER]..."),
+        ("judge order", "judge order [OPTIONS] [MANIFEST]"),
+        ("bench ritta score", "bench ritta score [OPTIONS] DATA [[NAME=]FOLDER]..."),
+        ("compare", "compare [OPTIONS] FIRST SECOND"),
+        ("scenes bank", "scenes bank [OPTIONS] DIR"),
+    ],
+)
+def test_usage_is_written_as_documents_write_it(verb: str, usage: str) -> None:
+    said = CliRunner().invoke(app, [*verb.split(), "--help"], env={"COLUMNS": "120"}).stdout
+    assert said.splitlines()[0] == f"Usage: earwitness {usage}"
+
+
+def test_prompts_check_answers_first_and_is_short(tmp_path: Path) -> None:
+    """Of 2,000 prompts with as many sounds that nobody knows: the answer, ten reasons, and how many more."""
+    unknown = "".join(f"a dog barking followed by a blorp{row}\n" for row in range(2000))
+    path = write(
+        tmp_path / "p.csv", f"caption\n{unknown}A dog barking followed by a cat meowing\n" + "Rain\n" * 12
+    )
+    lines = CliRunner().invoke(app, ["prompts", "check", str(path)]).stdout.splitlines()
+    assert lines[0] == "1 of 2,013 prompts can be judged by yamnet."
+    assert lines[1] == "2,012 cannot, the 10 most frequent of 2,001 reasons:"
+    assert [line.split() for line in lines[2:4]] == [
+        ["12", "one", "event"],
+        ["row", "2003,", "row", "2004,", "row", "2005", "and", "9", "more"],
+    ]
+    assert lines[-1].split() == ["1,991", "for", "1,991", "more", "reasons"]
+    assert len(lines) == 2 + 2 * 10 + 1

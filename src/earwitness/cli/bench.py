@@ -19,15 +19,16 @@ from earwitness.cli.options import (
     request,
     with_options,
 )
+from earwitness.cli.verbs import Verbs
 from earwitness.errors import UserError
 
-app = typer.Typer(
+app = Verbs(
     help="Benchmarks whose truth is known.",
     no_args_is_help=True,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-ritta = typer.Typer(
+ritta = Verbs(
     help="RiTTA: do generated clips hold the relations that their prompts state? Four main relations, eleven "
     "sub-relations, 25 sounds.",
     no_args_is_help=True,
@@ -131,7 +132,10 @@ def make(
 @ritta.command("import", epilog=IMPORT_EXAMPLES)
 @with_options({name: option for name, option in BANKED.items() if name != "count_groups"})
 def import_(
-    prompts: Annotated[Path, typer.Argument(help="The published evaluation data, JSON.", show_default=False)],
+    prompts: Annotated[
+        Path,
+        typer.Argument(metavar="PROMPTS", help="The published evaluation data, JSON.", show_default=False),
+    ],
     bank: Annotated[
         Path | None,
         typer.Option(help="Sounds to render references from; without, only prompts.", show_default=False),
@@ -169,10 +173,12 @@ def import_(
 @ritta.command("score", epilog=SCORE_EXAMPLES)
 @with_options(RUN, SCORING, DISTANCES, LISTENING, JUDGE, SHOWN)
 def score(
-    data: Annotated[Path, typer.Argument(help="The data set, with its audio.", show_default=False)],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="The data set, with its audio.", show_default=False)
+    ],
     outputs: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME=FOLDER]...", help="Systems: folders of clips.", show_default=False),
+        typer.Argument(metavar="[NAME=]FOLDER", help="Systems: folders of clips.", show_default=False),
     ] = None,
     more: Annotated[
         list[str] | None,

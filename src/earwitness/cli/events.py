@@ -25,9 +25,9 @@ too. docs/events.md says what is computed, and where sed_eval and mir_eval diffe
 
 
 def events(
-    truth: Annotated[Path, typer.Argument(help="What is known.", show_default=False)],
+    truth: Annotated[Path, typer.Argument(metavar="TRUTH", help="What is known.", show_default=False)],
     estimated: Annotated[
-        list[str], typer.Argument(metavar="[NAME=]ESTIMATED...", help="What systems say.", show_default=False)
+        list[str], typer.Argument(metavar="[NAME=]ESTIMATED", help="What systems say.", show_default=False)
     ],
     out: Annotated[
         Path | None,

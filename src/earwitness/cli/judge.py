@@ -19,12 +19,13 @@ from earwitness.cli.options import (
     request,
     with_options,
 )
+from earwitness.cli.verbs import Verbs
 from earwitness.errors import UserError
 
 if TYPE_CHECKING:
     from earwitness.api import Request
 
-app = typer.Typer(
+app = Verbs(
     help="Judge clips: which system keeps what was asked?",
     no_args_is_help=True,
     rich_markup_mode=None,

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from earwitness.cli import about, show
+from earwitness.cli.verbs import Verbs
 
 if TYPE_CHECKING:
     from earwitness.api.training import TrainedListener
 
-app = typer.Typer(
+app = Verbs(
     help="What each listener needs, gives and costs. With train: make one of your own.",
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -20,9 +20,10 @@ from earwitness.cli import (
     scenes,
     share,
 )
+from earwitness.cli.verbs import Verbs
 from earwitness.errors import EarwitnessError
 
-app = typer.Typer(
+app = Verbs(
     name="earwitness",
     help="Event-level evaluation of audio that machines make, edit, describe and understand.\n\n"
     "First steps: earwitness demo. Then: earwitness judge order --help, or earwitness label --help.",

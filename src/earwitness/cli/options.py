@@ -36,7 +36,10 @@ RUN: Group = {
 MANIFEST: Group = {
     "manifest": (
         Annotated[
-            Path | None, typer.Argument(help="CSV, JSONL, or a folder with metadata.csv.", show_default=False)
+            Path | None,
+            typer.Argument(
+                metavar="MANIFEST", help="CSV, JSONL, or a folder with metadata.csv.", show_default=False
+            ),
         ],
         None,
     ),

@@ -5,9 +5,13 @@ from typing import Annotated
 
 import typer
 
+from earwitness.cli.verbs import Verbs
 from earwitness.errors import UserError
 
-app = typer.Typer(
+LISTED, ROWS = 10, 3
+"""So many reasons why prompts cannot be judged are printed, each with so many of its prompts."""
+
+app = Verbs(
     help="Make prompt sets, and check them before generating audio.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -65,6 +69,7 @@ def check(
     """Say which prompts the listener can judge, before anyone generates their clips."""
     from earwitness.listeners import open_listener
     from earwitness.manifest import parse_rename
+    from earwitness.manifest.table import listing
     from earwitness.report.cells import one_line
     from earwitness.scenes import prompts
 
@@ -75,10 +80,17 @@ def check(
     for found in checks:
         if found.reason:
             reasons.setdefault(found.reason, []).append(found.prompt_id)
-    for reason, ids in sorted(reasons.items(), key=lambda pair: -len(pair[1])):
-        typer.echo(f"{len(ids)} cannot be judged: {one_line(reason)}")
-        typer.echo(f"    {', '.join(map(one_line, ids))}")
     good = sum(not found.reason for found in checks)
-    typer.echo(f"{good} of {len(checks)} prompts can be judged by {ear.name}.")
+    typer.echo(f"{good:,} of {len(checks):,} prompts can be judged by {ear.name}.")
+    ranked = sorted(reasons.items(), key=lambda pair: -len(pair[1]))
+    if ranked:
+        count = f"the {LISTED} most frequent of {len(ranked):,} reasons" if len(ranked) > LISTED else "because"
+        typer.echo(f"{len(checks) - good:,} cannot, {count}:")
+    for reason, ids in ranked[:LISTED]:
+        typer.echo(f"{len(ids):>7,}  {one_line(reason)}")
+        typer.echo(f"         {one_line(listing(ids, ROWS))}")
+    if rest := ranked[LISTED:]:
+        prompts_of = sum(len(ids) for _, ids in rest)
+        typer.echo(f"{prompts_of:>7,}  for {len(rest):,} more reasons")
     if not good:
         raise UserError(f"{prompts_file}: {ear.name} can judge none of these prompts.")

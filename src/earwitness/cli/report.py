@@ -8,7 +8,7 @@ import typer
 from earwitness.cli import show
 from earwitness.cli.options import SCORING, SHOWN, UNCLAIMED, shown, with_options
 
-Folder = Annotated[Path, typer.Argument(help="The run folder.", show_default=False)]
+Folder = Annotated[Path, typer.Argument(metavar="RUN", help="The run folder.", show_default=False)]
 
 
 @with_options(SHOWN, SCORING)

@@ -7,15 +7,16 @@ from typing import Annotated, Any
 import typer
 
 from earwitness.cli import show
+from earwitness.cli.verbs import Verbs
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
-app = typer.Typer(
+app = Verbs(
     help="Scenes with known truth: make data sets, render a scene again, look into a bank.",
     no_args_is_help=True,
     rich_markup_mode=None,
     context_settings=_SETTINGS,
 )
-make = typer.Typer(
+make = Verbs(
     help="Make a data set of scenes from a bank of sounds.",
     no_args_is_help=True,
     rich_markup_mode=None,

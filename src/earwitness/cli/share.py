@@ -16,7 +16,7 @@ LISTED = 20
 
 
 def bundle(
-    run: Annotated[Path, typer.Argument(help="The run folder.", show_default=False)],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The run folder.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to make.", show_default=False)],
     anonymous: Annotated[bool, typer.Option("--anonymous", help="Name no system.")] = False,
     audio: Annotated[str, typer.Option(help="How clips are packed: ogg, mp3, flac or wav.")] = "ogg",
@@ -55,8 +55,10 @@ def bundle(
 
 
 def compare(
-    first: Annotated[Path, typer.Argument(help="A run folder.", show_default=False)],
-    second: Annotated[Path, typer.Argument(help="Another of the same task.", show_default=False)],
+    first: Annotated[Path, typer.Argument(metavar="FIRST", help="A run folder.", show_default=False)],
+    second: Annotated[
+        Path, typer.Argument(metavar="SECOND", help="Another of the same task.", show_default=False)
+    ],
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="Folder for compare.json, .csv and .md.", show_default=False),
