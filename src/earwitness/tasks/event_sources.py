@@ -2,16 +2,17 @@
 
 Conventions
 -----------
-What is read: a DCASE table (.tsv, .csv, .txt: filename, onset, offset, event_label; with or without a
-header), a folder of earwitness event tables (.json) or Audacity label tracks (.txt), a data set of scenes, a
-run of ``earwitness label``, whose systems are a source each. A clip is known by its path without the ending,
-relative to the folder, in Unicode's composed form (NFC); two names that would be one clip are a fault.
-All faults of a source are raised at once, with file and row.
+What is read: a DCASE table (.tsv, .csv, .txt: filename, onset, offset, event_label, or with a header of the
+names of :data:`COLUMNS` in any order), a folder of earwitness event tables (.json) or Audacity label tracks
+(.txt), a data set of scenes, a run of ``earwitness label``, whose systems are a source each. A clip is known
+by its path without the ending, relative to the folder, in Unicode's composed form (NFC); two names that would
+be one clip are a fault. All faults of a source are raised at once, with file and row.
 """
 
+import json
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -19,10 +20,17 @@ from earwitness import audio, events
 from earwitness.errors import InputFaults, UserError
 from earwitness.events import Event
 from earwitness.manifest import AUDIO_EXTENSIONS
-from earwitness.manifest.table import read_table
+from earwitness.manifest.table import near_path, read_table
 from earwitness.scenes import scene
 
 DCASE, TABLES, AUDACITY, SCENES, LABELS = "DCASE table", "event tables", "label tracks", "scenes", "label run"
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "filename": ("file", "file_name", "audio"),
+    "onset": ("onset_s", "start", "start_s"),
+    "offset": ("offset_s", "end", "end_s"),
+    "event_label": ("label",),
+}
+"""Columns of a DCASE table in their usual order, and other names of them, of any case."""
 _ENDINGS = (*AUDIO_EXTENSIONS, ".json", ".txt")
 _ONE_CELL_EVENT = re.compile(r"[\s,;]\d[\d.]*[\s,;]+\d[\d.]*[\s,;]+\S")
 """Two times and a label in what should be a file name: the table is parted otherwise than its first row."""
@@ -75,6 +83,11 @@ def read(path: Path) -> dict[str, Source]:
         InputFaults: Listing every row or file that is no event.
     """
     faults: list[str] = []
+    if not path.exists():
+        raise UserError(
+            f"{path}: no such file or folder{near_path(path)}.",
+            "Name a DCASE table (.tsv), or a folder of tables, scenes or labels.",
+        )
     if path.is_dir():
         found = _folder(path, faults)
     elif path.name == "labels.jsonl":
@@ -82,9 +95,9 @@ def read(path: Path) -> dict[str, Source]:
     elif path.suffix.lower() in (".tsv", ".csv", ".txt"):
         found = {"": Source(path, DCASE, _dcase(path, faults))}
     else:
-        what = "no file with events" if path.exists() else "no such file or folder"
         raise UserError(
-            f"{path}: {what}.", "Name a DCASE table (.tsv), or a folder of tables, scenes or labels."
+            f"{path}: no file with events.",
+            "Name a DCASE table (.tsv), or a folder of tables, scenes or labels.",
         )
     if faults:
         raise InputFaults(str(path), faults)
@@ -113,6 +126,7 @@ def _folder(path: Path, faults: list[str]) -> dict[str, Source]:
             return _label_run(path, lines, faults)
     if (path / "scenes").is_dir():
         return {"": _scenes(path, faults)}
+    _refuse_runs(path)
     files = sorted(one for one in path.rglob("*") if one.suffix in (".json", ".txt") and one.is_file())
     kinds = {one.suffix for one in files}
     if len(kinds) != 1:
@@ -137,6 +151,27 @@ def _folder(path: Path, faults: list[str]) -> dict[str, Source]:
         except ValueError as fault:
             faults.append(str(fault))
     return {"": Source(path, TABLES if ".json" in kinds else AUDACITY, found, durations)}
+
+
+def _refuse_runs(path: Path) -> None:
+    """Refuse the folder of a run that says no events, and one of several runs.
+
+    Raises:
+        UserError: Naming what it is, and what to name instead.
+    """
+    inner = [str(one.parent.parent) for one in sorted(path.glob("*/labels/labels.jsonl"))]
+    if inner:
+        raise UserError(f"{path} holds runs of earwitness label.", f"Name them apart: {', '.join(inner)}")
+    try:
+        task = json.loads((path / "run.json").read_text(encoding="utf-8"))["task"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    verb = {"ritta": "bench ritta score", "label": "label"}.get(task, f"judge {task}")
+    how = "Label the clips, and name that run: earwitness label CLIPS -o labels"
+    raise UserError(
+        f"{path} is a run of earwitness {verb}, which holds no event tables.",
+        f"Its own numbers: {path / 'index.html'}. {how}." if task != "label" else "Finish it: run it again.",
+    )
 
 
 def _scenes(path: Path, faults: list[str]) -> Source:
@@ -179,14 +214,16 @@ def _label_run(path: Path, lines: Path, faults: list[str]) -> dict[str, Source]:
 def _dcase(path: Path, faults: list[str]) -> dict[str, list[Event]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as fault:
-        raise UserError(f"{path} cannot be read: {fault}.") from fault
+    except OSError as fault:
+        raise UserError(f"{path} cannot be read: {fault.strerror}.") from fault
+    except UnicodeDecodeError as fault:
+        raise UserError(f"{path} cannot be read: {fault}.", "Save it with the encoding UTF-8.") from fault
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     first = next((line for _, line in lines if not _is_comment(line)), "")
     delimiter = max("\t,;", key=first.count)
-    if delimiter not in first and {"filename", "onset"} <= set(first.split()):
+    if delimiter not in first and len(_places(first.split())) > 1:
         raise UserError(f"{path}: its columns are parted by spaces.", "Part them by tabs.")
-    order = {"filename": 0, "onset": 1, "offset": 2, "event_label": 3}
+    order = {name: at for at, name in enumerate(COLUMNS)}
     found: dict[str, list[Event]] = {}
     names: dict[str, str] = {}
     for number, line in lines:
@@ -194,11 +231,8 @@ def _dcase(path: Path, faults: list[str]) -> dict[str, list[Event]]:
             if _is_comment(line):
                 raise ValueError(f"{line.strip()!r} reads as a comment, which these tables do not have")
             cells = [cell.strip() for cell in events.dcase_cells(line, delimiter)]
-            if line is first and any(cell in ("onset", "onset_s") for cell in cells):
-                heads = {_head(cell): at for at, cell in enumerate(cells)}
-                if missing := order.keys() - heads.keys():
-                    raise UserError(f"{path} has no column {', '.join(sorted(missing))}.")
-                order = {name: heads[name] for name in order}
+            if line is first and _is_header(cells):
+                order = _order(path, cells)
                 continue
             if not any(cells):
                 continue
@@ -225,6 +259,48 @@ def _is_audio(name: str) -> bool:
     return PurePosixPath(name.strip().strip('"')).suffix.lower() in AUDIO_EXTENSIONS
 
 
-def _head(cell: str) -> str:
-    names = {"file": "filename", "file_name": "filename", "onset_s": "onset", "offset_s": "offset"}
-    return names.get(cell, "event_label" if cell == "label" else cell)
+def _places(cells: Sequence[str]) -> dict[str, list[int]]:
+    """Column -> where it stands in a header; more than once if several cells name it."""
+    found: dict[str, list[int]] = {}
+    for at, cell in enumerate(cells):
+        for name, others in COLUMNS.items():
+            if cell.casefold() in (name, *others):
+                found.setdefault(name, []).append(at)
+    return found
+
+
+def _is_header(cells: Sequence[str]) -> bool:
+    """Whether a first row names columns: there is no number in it, and no file where times would be."""
+    if any(map(_is_number, cells)):
+        return False
+    named = _places(cells).keys() & {"onset", "offset"}
+    return bool(named) or (all([*cells[1:3], len(cells) > 2]) and not any(map(_is_audio, cells)))
+
+
+def _order(path: Path, cells: Sequence[str]) -> dict[str, int]:
+    """Where each column stands.
+
+    Raises:
+        UserError: Naming columns that are missing or there twice, those that are needed and those found.
+    """
+    places = _places(cells)
+    missing = [name for name in COLUMNS if name not in places]
+    faults = [f"no column {', '.join(missing)}"] if missing else []
+    for name, where in places.items():
+        if len(where) > 1:
+            faults.append(f"{len(where)} columns for {name} ({', '.join(cells[at] for at in where)})")
+    if faults:
+        needed = ", ".join(f"{name} (or {', '.join(others)})" for name, others in COLUMNS.items())
+        raise UserError(
+            f"{path}: the header has {' and '.join(faults)}. Found: {', '.join(cells)}.",
+            f"Needed: {needed}. Rename them in the file; --map renames labels, not columns.",
+        )
+    return {name: places[name][0] for name in COLUMNS}
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
