@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from earwitness.errors import UserError
-from earwitness.report import distance_tables, distance_words, tables
+from earwitness.report import distance_csv, distance_tables, distance_words, tables
 from earwitness.tasks.distances import (
     ALL,
     ANCHORS,
@@ -22,6 +22,7 @@ from earwitness.tasks.distances import (
     Recipe,
     joined,
 )
+from earwitness.tasks.rows import Comparison
 
 RECIPE = Recipe("yamnet", "v_1", {"rate_hz": 16000, "window_s": 0.96}, "ab" * 32, 218)
 FEW = "too few: 3 of 1,024"
@@ -146,7 +147,7 @@ def test_every_table_carries_recipe_and_names_to_the_letter(write):
 
 def test_csv_has_every_number_in_full_and_nothing_a_spreadsheet_runs():
     found = distances("=cmd()")
-    rows = list(csv.DictReader(io.StringIO(distance_tables.csv_text(found))))
+    rows = list(csv.DictReader(io.StringIO(distance_csv.csv_text(found))))
     assert len(rows) == len(found.rows)
     assert rows[0]["system"] == "'=cmd()"
     assert {row["recipe"] for row in rows} == {RECIPE.key}
@@ -188,7 +189,7 @@ def test_a_set_of_fewer_usable_clips_is_marked_and_csv_says_why_there_is_no_inte
     assert distance_tables.FEWER_NOTE in sheet.notes
     (plain,) = distance_tables.sheets(found, roles={"b": "floor"})
     assert distance_tables.FEWER_NOTE not in plain.notes, "a baseline is no rival"
-    rows = csv.DictReader(io.StringIO(distance_tables.csv_text(found)))
+    rows = csv.DictReader(io.StringIO(distance_csv.csv_text(found)))
     assert [row["no_interval"] for row in rows if row["metric"] == "kl"] == [unsure.no_interval]
 
 
@@ -209,3 +210,38 @@ def test_pairs_captions_and_seed_are_told_and_keep_results_apart(change):
     assert str(change[name])[:16] in distance_words.recipe_words(other.recipe)
     with pytest.raises(UserError, match=f"- {name}: "):
         joined(distances("a"), other)
+
+
+def test_which_set_is_nearer_stands_in_a_table_of_its_own_and_in_a_csv():
+    pairs = (
+        Comparison("fad", "a", "b", 40, -2.0, -3.0, -1.0, 0.001, 0.002, "a", items=40),
+        Comparison("fad", "a", "c", 40, 0.5, -0.5, 1.5, 0.3, 0.3, note="they share no clip's name"),
+        Comparison("is", "a", "b", 40, -1.0, -1.5, -0.5, 0.001, 0.001, "b", items=40),
+        Comparison("kad", "b", "c", 0, None, None, None, None, None, note="not compared: few"),
+    )
+    found = replace(distances("a", "b", "c"), comparisons=pairs)
+    whole, nearer = distance_tables.sheets(found, tables.TableOptions(names={"a": "Ours"}, interval="none"))
+    says = {(name, cells[0].text): (cells[-1].text, cells[-1].part) for name, cells in nearer.lines}
+    assert says == {
+        ("Ours, b", "FAD"): ("Ours nearer", ""),
+        ("Ours, c", "FAD"): ("not told apart", "(a)"),
+        ("Ours, b", "IS"): ("b higher", ""),
+        ("b, c", "KAD"): (tables.NONE, "(b)"),
+    }
+    assert nearer.lines[0][1][2] == tables.Cell("-2.00", "-3.00", "-1.00")
+    assert "(b) not compared: few" in nearer.notes
+    assert [sheet.title for sheet in distance_tables.sheets(replace(found, comparisons=()))] == [whole.title]
+    assert "tab:distances:pairs" in distance_tables.latex_tables(found)
+    rows = list(csv.DictReader(io.StringIO(distance_csv.pairs_csv(found))))
+    assert [row["winner"] for row in rows] == ["a", "", "b", ""]
+    assert {row["recipe"] for row in rows} == {RECIPE.key}
+
+
+def test_a_terminal_shows_first_what_tells_sets_apart():
+    unclear = [Comparison("fad", "a", f"x{i}", 40, 0.5, -0.5, 1.5, 0.3, 0.3, items=40) for i in range(20)]
+    won = Comparison("kad", "a", "b", 40, -2.0, -3.0, -1.0, 0.001, 0.002, "a", items=40)
+    found = replace(distances("a", "b"), comparisons=(*unclear, won))
+    whole, nearer = map(distance_tables.told_apart, distance_tables.sheets(found))
+    assert len(whole.lines) == 3
+    assert [cells[-1].text for _, cells in nearer.lines] == ["a nearer"] + ["not told apart"] * 14
+    assert "6 more lines are in distance_pairs.csv." in nearer.notes

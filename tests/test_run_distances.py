@@ -20,7 +20,7 @@ from earwitness.cli import share, show
 from earwitness.cli.bench import app as bench
 from earwitness.errors import InputFaults, UserError
 from earwitness.ledger import Ledger
-from earwitness.report import compared_distances, page_view, protocol, ritta_tables, tables
+from earwitness.report import compared_distances, distance_tables, page_view, protocol, ritta_tables, tables
 from earwitness.report.build import Options
 from earwitness.report.compare import compare
 from earwitness.report.latex import latex_of
@@ -248,6 +248,9 @@ def test_nothing_is_best_and_baselines_stand_after_the_systems(world: World) -> 
     for sheet in shown["sheets"]:
         assert not any(cell.best for _, cells in sheet.lines for cell in cells)
         names = [name for name, _ in sheet.lines]
+        if sheet.key == distance_tables.PAIRS:
+            assert set(names) == {"second, noise"}, "baselines are no contestants"
+            continue
         assert names[:5] == ["second", "noise", "reference (ceiling)", "silence (floor)", "shuffled (floor)"]
 
 
@@ -282,6 +285,11 @@ def test_the_paper_s_tables_have_its_columns_and_say_whose_numbers_they_are() ->
     for text in files.values():
         assert "do not set these numbers beside the paper's" in text
         assert summary.distances.recipe.key in text
+        assert distance_tables.FEWER not in text
+    more = replace(summary.distances.coverage[0], system="other", used=110)
+    found = replace(summary.distances, coverage=(*summary.distances.coverage, more))
+    for text in ritta_tables.paper_tables(replace(summary, distances=found), options).values():
+        assert text.count(distance_tables.FEWER) == 2, "beside the name and in the note"
     plain = related.ritta()
     assert ritta_tables.table_5(plain, options).heads[1].startswith("mAPre")
     assert all("VGGish" not in text for text in ritta_tables.paper_tables(plain, options).values())

@@ -40,6 +40,19 @@ class Measured:
         rows = [[getattr(row, name) for name in columns] for row in self.distances.rows]
         return polars.DataFrame(rows, schema=columns, schema_overrides=numbers, orient="row")
 
+    @property
+    def pairs(self) -> "polars.DataFrame":
+        """One row a metric and pair of sets: first less second, interval, p (corrected too), which is nearer.
+
+        ``winner`` is empty where the two are not told apart; ``note`` says why there is no difference.
+        """
+        import polars
+
+        numbers = dict.fromkeys(("difference", "low", "high", "p", "p_holm"), polars.Float64)
+        columns = ("metric", "first", "second", "items", "clusters", *numbers, "winner", "note")
+        rows = [[getattr(pair, name) for name in columns] for pair in self.distances.comparisons]
+        return polars.DataFrame(rows, schema=columns, schema_overrides=numbers, orient="row")
+
 
 def distance(
     reference: str | Path,

@@ -83,6 +83,22 @@ class Result:
         return _frame(self.folder / "distances.csv", numbers=("value", "low", "high"))
 
     @property
+    def distance_pairs(self) -> "polars.DataFrame":
+        """One row per metric and pair of systems: which is nearer to the references, and how sure that is.
+
+        Raises:
+            UserError: If the run has no such pairs.
+        """
+        if self.summary.distances is None or not self.summary.distances.comparisons:
+            raise UserError(
+                f"{self.folder}: the run compares no distances.",
+                "They take two systems beside the reference, measured by this version.",
+            )
+        return _frame(
+            self.folder / "distance_pairs.csv", numbers=("difference", "low", "high", "p", "p_holm")
+        )
+
+    @property
     def replies(self) -> "polars.DataFrame":
         """One row per item, side and repeat: what the listener answered."""
         return _frame(self.folder / "replies.csv")

@@ -92,7 +92,7 @@ def _print(distances: "Distances", out: Path) -> None:
     from earwitness.report.terminal_table import table
 
     console = Console()
-    for sheet in distance_tables.sheets(distances):
+    for sheet in map(distance_tables.told_apart, distance_tables.sheets(distances)):
         for piece in distance_tables.pieces(sheet, console.width):
             console.print(table(*piece))
         for note in sheet.notes:

@@ -11,6 +11,8 @@ from earwitness.errors import UserError
 from earwitness.files import whole, write_text
 from earwitness.ledger import Ledger
 from earwitness.report import (
+    distance_csv,
+    distance_pairs,
     distance_tables,
     figures,
     labels,
@@ -22,9 +24,9 @@ from earwitness.report import (
     ritta_tables,
     summary_files,
     tables,
+    unscored,
 )
 from earwitness.report.items_csv import extra_columns, write_items
-    unscored,
 from earwitness.runner import COST
 from earwitness.scores.ritta_rules import CHOICES, PAPER, RELEASED, rules
 from earwitness.tasks import independence, label, ritta, run_distances, settings
@@ -237,12 +239,18 @@ def _write_more_tables(folder: Path, run: Run, summary: Summary, options: Option
     if summary.distances is not None:
         label = f"{table.label or f'tab:{summary.task}'}:distances"
         found, roles = summary.distances, tables.roles(summary)
-        wanted[folder / "distances.csv"] = distance_tables.csv_text(found)
+        wanted[folder / "distances.csv"] = distance_csv.csv_text(found)
+        if found.comparisons:
+            wanted[folder / distance_pairs.FILE] = distance_csv.pairs_csv(found)
         named = shelf / f"{summary.task}_distances"
         wanted[named.with_suffix(".md")] = distance_tables.markdown(found, table, roles)
         wanted[named.with_suffix(".tex")] = distance_tables.latex_tables(found, table, roles, label=label)
     ours = "*" if summary.measures.strata else "distances.*"
-    for old in (*shelf.glob(f"{summary.task}_{ours}"), folder / "distances.csv"):
+    for old in (
+        *shelf.glob(f"{summary.task}_{ours}"),
+        folder / "distances.csv",
+        folder / distance_pairs.FILE,
+    ):
         if old not in wanted:
             old.unlink(missing_ok=True)
     for path, text in wanted.items():

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from earwitness.report import distance_pairs
 from earwitness.report.licences import Copied
 from earwitness.report.tables import markdown_text
 from earwitness.tasks import label
@@ -106,6 +107,8 @@ def text(about: About) -> str:
 def _contents(about: About) -> dict[str, str]:
     summary = about.summary
     listed = dict(_DISTANCES) if summary.distances else {}
+    if summary.distances and summary.distances.comparisons:
+        listed[distance_pairs.FILE] = "which of two systems is nearer to the references, and how sure that is"
     listed |= dict.fromkeys(about.licences.files, "the recordings that a data set's clips are mixed from")
     if summary.task == label.TASK.name:
         return {name: what for name, what in _CONTENTS.items() if name != "prompts.csv"} | _LABELS | listed

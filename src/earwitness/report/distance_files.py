@@ -6,7 +6,7 @@ from pathlib import Path
 
 from earwitness.errors import UserError
 from earwitness.files import write_text
-from earwitness.report import distance_tables, distance_words
+from earwitness.report import distance_csv, distance_pairs, distance_tables, distance_words
 from earwitness.report.tables import markdown_text
 from earwitness.tasks.distances import ALL, ANCHORS, FLOOR, Distances, from_json, to_json
 
@@ -18,7 +18,7 @@ SUMMARY = "summary.json"
 def write(
     folder: Path, distances: Distances, *, command: str = "", versions: Mapping[str, str] | None = None
 ) -> None:
-    """Write ``distances.json``, ``.csv``, ``.md``, ``.tex``, ``protocol.md``, and what is left out.
+    """Write ``distances.json``, ``.csv``, ``.md``, ``.tex``, ``protocol.md``, pairs, and what is left out.
 
     Args:
         command: As it was typed, for the protocol.
@@ -27,14 +27,18 @@ def write(
     folder.mkdir(parents=True, exist_ok=True)
     data = json.dumps(to_json(distances), ensure_ascii=False, allow_nan=False, indent=2)
     write_text(folder / NUMBERS, data + "\n")
-    write_text(folder / "distances.csv", distance_tables.csv_text(distances))
+    write_text(folder / "distances.csv", distance_csv.csv_text(distances))
     write_text(folder / "distances.md", distance_tables.markdown(distances))
     write_text(folder / "distances.tex", distance_tables.latex_tables(distances))
     write_text(folder / "protocol.md", protocol(distances, command=command, versions=versions))
-    if distances.left_out:
-        write_text(folder / LEFT_OUT, distance_tables.left_out_csv(distances))
-    else:
-        (folder / LEFT_OUT).unlink(missing_ok=True)
+    for name, found, text in (
+        (LEFT_OUT, distances.left_out, distance_csv.left_out_csv),
+        (distance_pairs.FILE, distances.comparisons, distance_csv.pairs_csv),
+    ):
+        if found:
+            write_text(folder / name, text(distances))
+        else:
+            (folder / name).unlink(missing_ok=True)
 
 
 def read(folder: Path) -> Distances:
@@ -117,6 +121,8 @@ def _sentences(distances: Distances) -> list[str]:
         told = "; ".join([*how, f"seed {distances.recipe.seed}"])
         said.append(f"Intervals are at {100 * distances.level:g} % ({told}).")
         said.append("A clip and its reference are one cluster, and so are clips of one sound.")
+    if distances.comparisons:
+        said.append(distance_words.PAIRS)
     for row in rows:
         if row.system == FLOOR and row.part == ALL and row.value is not None:
             spec = distance_words.SPECS[row.metric]

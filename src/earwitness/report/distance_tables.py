@@ -1,4 +1,4 @@
-"""Distances as tables: markdown, LaTeX, CSV, and cells for a terminal.
+"""Distances as tables: markdown, LaTeX, and cells for a terminal.
 
 Conventions
 -----------
@@ -7,39 +7,27 @@ metric follows, with the parts across. Sets are in the order given, the anchors 
 after them; one of which fewer clips could be used than of others is marked ``¶``. A number that does not
 exist is ``--``, with the letter of a note that says why; a column in which no set has a number is left out,
 with one note. Numbers have three significant digits, counted at the largest of value and bounds. Nothing is
-bold: which of two sets is nearer is for their intervals and the halves to say. Every table carries the
-recipe: without it a distance means nothing.
+bold: which of two sets is nearer is told pair by pair in a table of its own (report.distance_pairs), the
+second. Every table carries the recipe: without it a distance means nothing.
 """
 
-import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import floor, log10
 from string import ascii_lowercase
 from types import MappingProxyType
 
-from earwitness.report import latex, tables
-from earwitness.report.cells import csv_rows, one_line, safe
+from earwitness.report import distance_pairs, latex, tables
+from earwitness.report.cells import one_line
 from earwitness.report.distance_words import SPECS, caption
 from earwitness.report.tables import Cell, TableOptions, markdown_cell, markdown_text
 from earwitness.report.terminal_table import folded
 from earwitness.tasks.distances import ALL, ANCHORS, FLOOR, METRICS, REFERENCE, Distance, Distances
 
-CSV_HEAD = (
-    *(
-        "system",
-        "part",
-        "metric",
-        "value",
-        "low",
-        "high",
-        "n",
-        "reference_n",
-        "reason",
-        "no_interval",
-        "recipe",
-    ),
-)
+PAIRS = "pairs"
+"""Key of the table of pairs."""
+MOST_PAIRS = 15
+"""Lines that a terminal shows of it, those that tell sets apart first."""
 FEWER = "¶"
 FEWER_NOTE = f"{FEWER} Fewer clips could be used than of other sets: a number is not of the same prompts."
 _ARROWS = {-1: "↓", 1: "↑"}
@@ -58,6 +46,7 @@ class Sheet:
         heads: Of the names first.
         lines: Of every set the name and its cells.
         notes: Why numbers and columns are missing.
+        key: Names the table where it is referred to.
     """
 
     title: str
@@ -65,12 +54,14 @@ class Sheet:
     heads: tuple[str, ...]
     lines: tuple[tuple[str, tuple[Cell, ...]], ...]
     notes: tuple[str, ...]
+    key: str = ""
 
 
 def sheets(
     distances: Distances, options: TableOptions = _USUAL, roles: Mapping[str, str] = _NO_ROLES
 ) -> tuple[Sheet, ...]:
-    """The table of the whole sets, then one with the parts across for each metric that has numbers of parts.
+    """The table of the whole sets, that of their pairs if they were compared, then one with the parts across
+    for each metric that has numbers of parts.
 
     Args:
         options: Names, decimals and interval are heeded.
@@ -94,7 +85,31 @@ def sheets(
         for name in metrics
         if name in broken_down
     ]
-    return (whole, *by_part)
+    return (whole, *_pairs(distances, options), *by_part)
+
+
+def _pairs(distances: Distances, options: TableOptions) -> list[Sheet]:
+    letters: dict[str, str] = {}
+    lines = []
+    for pair in distances.comparisons:
+        letter = letters.setdefault(pair.note, _letter(len(letters))) if pair.note else ""
+        number = Distance(pair.first, ALL, pair.metric, pair.difference, pair.low, pair.high)
+        shown = cell(number, replace(options, interval=_USUAL.interval))
+        lines.append(distance_pairs.line(pair, shown, letter and f"({letter})", options))
+    if not lines:
+        return []
+    notes = [distance_pairs.HOW, *(f"({letter}) {one_line(note)}" for note, letter in letters.items())]
+    metrics = tuple(dict.fromkeys(pair.metric for pair in distances.comparisons))
+    return [Sheet(distance_pairs.TITLE, metrics, distance_pairs.HEADS, tuple(lines), tuple(notes), PAIRS)]
+
+
+def told_apart(sheet: Sheet) -> Sheet:
+    """A table of pairs cut to what a terminal has room for; any other is left as it is."""
+    if sheet.key != PAIRS or len(sheet.lines) <= MOST_PAIRS:
+        return sheet
+    lines = sorted(sheet.lines, key=lambda line: line[1][-1].text in (tables.NONE, distance_pairs.NEITHER))
+    more = f"{len(lines) - MOST_PAIRS} more lines are in {distance_pairs.FILE}."
+    return replace(sheet, lines=tuple(lines[:MOST_PAIRS]), notes=(more, *sheet.notes))
 
 
 def _sheet(
@@ -304,7 +319,7 @@ def latex_tables(
             *latex.environment(
                 "table*",
                 f"{sheet.title}: {against}.",
-                label if not index else f"{label}:{sheet.metrics[0]}",
+                label if not index else f"{label}:{sheet.key or sheet.metrics[0]}",
                 "l" + "r" * (len(sheet.heads) - 1),
                 rows,
                 [latex.latex_text(note) for note in notes],
@@ -365,25 +380,3 @@ def coverage_sheet(distances: Distances) -> Sheet:
     ]
     heads = ("Set", "Clips", "Used", "Paired", "Shortest (s)", "Mean (s)", "Longest (s)")
     return Sheet("Clips and durations", (), heads, tuple(lines), ())
-
-
-def csv_text(distances: Distances) -> str:
-    """Every number in full, with its reason if there is none, and the key of the recipe."""
-    text = io.StringIO()
-    write = csv_rows(text)
-    write(CSV_HEAD)
-    for row in distances.rows:
-        names = (safe(row.system), safe(row.part), row.metric)
-        numbers = (row.value, row.low, row.high, row.n, row.reference_n)
-        write([*names, *numbers, safe(row.reason), safe(row.no_interval), distances.recipe.key])
-    return text.getvalue()
-
-
-def left_out_csv(distances: Distances) -> str:
-    """Every clip that could not be embedded, or paired, and why."""
-    text = io.StringIO()
-    write = csv_rows(text)
-    write(("system", "file", "reason"))
-    for row in distances.left_out:
-        write([safe(cell) for cell in row])
-    return text.getvalue()

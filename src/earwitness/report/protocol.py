@@ -209,6 +209,7 @@ def _distances(summary: Summary) -> list[str]:
     specs = [spec for name, spec in distance_words.SPECS.items() if name in there]
     metrics = "; ".join(f"{spec.title}, {spec.meaning}" for spec in specs)
     said = [f"Clips were held against reference clips as well ({metrics}).", *found.notes]
+    said += [distance_words.PAIRS] * bool(found.comparisons)
     left_out = len({(system, file) for system, file, _ in found.left_out})
     if left_out:
         said.append(f"{_count(left_out, 'clip')} could not be embedded and were left out.")

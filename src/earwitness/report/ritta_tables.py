@@ -73,6 +73,7 @@ def paper_tables(summary: Summary, options: tables.TableOptions) -> dict[str, st
     usual = relation_tables.caption(summary, options)
     found = summary.distances
     notes = [] if found is None else [_recipe_note(found)]
+    notes += [f"{distance_tables.FEWER_NOTE} This is of distances alone."] * bool(_fewer(summary))
     six = table_6(summary, options)
     fad = "FAD and " if any(head.startswith("FAD") for head in six.heads) else ""
     captions = {
@@ -90,6 +91,12 @@ def paper_tables(summary: Summary, options: tables.TableOptions) -> dict[str, st
             grid, caption, label, options, notes, wide=found is not None
         )
     return files
+
+
+def _fewer(summary: Summary) -> frozenset[str]:
+    """The systems of which fewer clips could be used for distances than of another."""
+    found = summary.distances
+    return frozenset() if found is None else distance_tables.fewer(found, tables.roles(summary))
 
 
 def _recipe_note(found: Distances) -> str:
@@ -141,12 +148,15 @@ def _scaled_column(
 
 
 def _grid(summary: Summary, columns: Sequence[_Column], options: tables.TableOptions) -> tables.Grid:
-    rows = relation_tables.across(summary)
+    rows, fewer = relation_tables.across(summary), _fewer(summary)
     return tables.Grid(
         heads=("System", *(head for head, _ in columns)),
         systems=rows,
         names=tuple(
-            tables.shown_name(summary, row, options.names) + tables.signs(summary, row) for row in rows
+            tables.shown_name(summary, row, options.names)
+            + tables.signs(summary, row)
+            + (f" {distance_tables.FEWER}" if row.system in fewer else "")
+            for row in rows
         ),
         cells=tuple(zip(*(cells for _, cells in columns), strict=True)),
     )

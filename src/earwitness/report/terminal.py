@@ -211,11 +211,12 @@ def _relation(
 
 
 def _distances(summary: Summary, names: Names) -> list["Table"]:
-    """All metrics of the whole sets, and the first that has numbers by part."""
+    """All metrics of the whole sets, which of two is nearer, and the first metric by part."""
     if summary.distances is None:
         return []
     options = TableOptions(names=names, interval="none")
-    whole, *by_part = distance_tables.sheets(summary.distances, options, roles(summary))
+    whole, *rest = distance_tables.sheets(summary.distances, options, roles(summary))
+    by_part = [sheet for sheet in rest if sheet.key != distance_tables.PAIRS]
     caption = (
         f"Embeddings: {summary.distances.recipe.backbone}. The recipe, without which a distance means "
         f"nothing, intervals, and why there is no number ({NONE}): tables/{summary.task}_distances.md."
@@ -232,6 +233,8 @@ def _distances(summary: Summary, names: Names) -> list["Table"]:
         room = max(_NAME, 78 - sum(width + 2 for width in widths))
         cells = [[folded(name, room), *(cell.text for cell in line)] for name, line in sheet.lines]
         found.append(table(title, heads, cells, caption if sheet is whole else ""))
+    pairs = [distance_tables.told_apart(sheet) for sheet in rest if sheet.key == distance_tables.PAIRS]
+    found[1:1] = [table(*piece) for sheet in pairs for piece in distance_tables.pieces(sheet, 78)]
     return found
 
 

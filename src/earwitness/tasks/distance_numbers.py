@@ -1,8 +1,9 @@
 """One number at a time: two sides of a comparison to a row with value, interval and counts, or a reason."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import cast
 
 import numpy as np
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 
 from earwitness.backbones.base import Backbone, Worded
 from earwitness.scores.class_distances import inception_score, kl_of_logits
-from earwitness.scores.distances import Frechet, Gaussian, Moments, cosines, enough, interval
+from earwitness.scores.distances import Frechet, Gaussian, Moments, cosines, enough, frechet, interval
 from earwitness.scores.kernel_distance import NO_BANDWIDTH, Kernel, kernel_distance, median_distance
+from earwitness.scores.set_differences import GROUPS, HALVES, LEAVING, Split
 from earwitness.stats.intervals import cluster_interval
 from earwitness.tasks.distance_sounds import Frames, Sound
 from earwitness.tasks.distances import Distance
@@ -77,8 +79,11 @@ def linked(*sides: Side) -> tuple[Side, ...]:
     for side in sides:
         for sound, cluster in zip(side.sounds, side.clusters, strict=True):
             above[top(f"cluster {cluster}")] = top(f"sound {sound.pcm_hash}")
+    names: dict[str, str] = {}  # of clusters that are one the first, so that what else there is changes none
+    for cluster in sorted({cluster for side in sides for cluster in side.clusters}):
+        names.setdefault(top(f"cluster {cluster}"), cluster)
     return tuple(
-        replace(side, clusters=tuple(top(f"cluster {cluster}") for cluster in side.clusters))
+        replace(side, clusters=tuple(names[top(f"cluster {cluster}")] for cluster in side.clusters))
         for side in sides
     )
 
@@ -120,6 +125,7 @@ class Numbers:
         self._last: tuple[tuple[str, ...], Gaussian] | None = None
         self._fitted: dict[tuple[bool, tuple[str, ...], tuple[str, ...]], Fitted] = {}
         self._kernels: dict[tuple[object, ...], Kernel | str] = {}
+        self._splits: dict[tuple[object, ...], Split] = {}
         self._words: dict[str, NDArray[np.float32]] = {}
         self.classifies = bool(backbone.classes)
         self.worded = hasattr(backbone, "words")
@@ -245,6 +251,38 @@ class Numbers:
                 tuple(found.influence_b(self._rows(sound, of_frames)) for sound in reference.sounds),
             )
         return self._fitted[key]
+
+    def split(
+        self, side: Side, reference: Side, groups: Mapping[str, int], *, of_frames: bool
+    ) -> Split | str:
+        """The same, and of groups of clusters.
+
+        Args:
+            groups: By cluster, 0 to GROUPS - 1; at least two clusters of either side are in each.
+        """
+        whole = self.frechet(side, reference, of_frames=of_frames)
+        if isinstance(whole, str):
+            return whole
+        of = [tuple(groups[cluster] for cluster in one.clusters) for one in (side, reference)]
+        key = (of_frames, side.hashes, reference.hashes, *of)
+        if key not in self._splits:
+            moments = [
+                self._moments(one, where, of_frames) for one, where in zip((side, reference), of, strict=True)
+            ]
+
+            def value(kept: Iterable[int]) -> float:
+                first, second = (reduce(Moments.merged, [each[k] for k in kept]) for each in moments)
+                return frechet(first.gaussian(), second.gaussian())
+
+            self._splits[key] = Split(whole.value, *(tuple(map(value, kept)) for kept in (LEAVING, HALVES)))
+        return self._splits[key]
+
+    def _moments(self, side: Side, groups: Sequence[int], of_frames: bool) -> list[Moments]:
+        """Of every group."""
+        found = [Moments() for _ in range(GROUPS)]
+        for sound, group in zip(side.sounds, groups, strict=True):
+            found[group].add(self._rows(sound, of_frames))
+        return found
 
     def _frechet(self, row: Distance, side: Side, reference: Side, *, of_frames: bool) -> Distance:
         found = self.frechet(side, reference, of_frames=of_frames)
