@@ -8,7 +8,7 @@ import pytest
 
 from earwitness.report.protocol import paragraph
 from earwitness.tasks import edit, label, order
-from earwitness.tasks.rows import Measures, Metric, Summary, SystemRow
+from earwitness.tasks.rows import Comparison, Measures, Metric, Summary, SystemRow
 from earwitness.tasks.task import Hearer, Task
 
 JUDGE = Hearer("google:gemini-2.5-pro", "1", False, 1.0, frozenset(), 3)
@@ -104,6 +104,37 @@ def test_every_task_says_how_it_was_heard_and_what_a_cluster_is(task: Task, who:
     told = [key for key, words in HEARD.items() if re.search(words, text)]
     assert (task, who) in told
     assert {one for _, one in told} == {who}
+
+
+@pytest.mark.parametrize("who", HEARERS)
+@pytest.mark.parametrize("task", CLUSTERS, ids=lambda task: task.name)
+def test_the_paragraph_can_be_pasted(task: Task, who: str) -> None:
+    """Whatever the task: 100 to 150 words that name systems, listener, numbers, method, seed and software."""
+    measures = task.measures(HEARERS[who])
+    rows = tuple(
+        SystemRow(
+            name, 60, 3, 2, 55, 55 / 57, {measures.key: Metric(0.5, 0.4, 0.6, n=55)}, {}, {"blocked": 2}
+        )
+        for name in ("a", "b")
+    )
+    pair = Comparison(measures.key, "a", "b", 40, 0.1, 0.02, 0.2, 0.01, 0.02, "a", items=55)
+    found = Summary(task.name, JUDGE.name, measures, rows, (pair,), ())
+    known = {"versions": {"earwitness": "0.4.0", "numpy": "2"}, "date": "2030-01-02", "seed": 7,
+             "level": 0.95, "draws": 10_000, "command": "earwitness judge"}  # fmt: skip
+    listener = FACTS["listener"] | {"detector": who == "detector"}
+    text = paragraph(found, FACTS | known | {"listener": listener})
+    short, _, details = text.partition("\n\n## Details\n")
+    assert 90 <= len(short.split()) <= 150
+    for words in (
+        "Clips of 2 systems", "gemini-2.5-pro (version 1) on 2030-01-02",
+        f"{task.name} task of earwitness 0.4.0", "percentile bootstrap", "seed 7",
+        "Of 120 items, 110 were scored, 6 not applicable and 4 unheard (4 blocked)",
+    ):  # fmt: skip
+        assert words in short
+        assert words not in details
+    for words in ("temperature", "numpy", "earwitness judge", "neither the systems' names nor any path"):
+        assert words in details
+        assert words not in short
 
 
 def test_baselines_are_counted_apart_from_systems() -> None:

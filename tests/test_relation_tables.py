@@ -488,13 +488,21 @@ def test_the_protocol_states_data_definitions_and_bounds(scoring, words):
         ritta(), {"data": "my_DATA", "scoring": scoring, "level": 0.95, "draws": 100, "seed": 1}
     )
     for said in (
-        *words, "The data set my\\_DATA has 7,920 prompts of 11 relations (Count 720,", "exp(-0.1 n)",
+        *words, "The data set my\\_DATA has 7,920 prompts of 11 relations,", "main relation: Count 720,",
+        "exp(-0.1 n)",
         "Of mAMSR the ceilings are reference 0.531 [0.510, 0.550], oracle 1.000",
         "the floors are silence 0.000 [0.000, 0.019], shuffled 0.001", "a cluster is one prompt",
         "drawn within each", "hide the listener's own error",
     ):  # fmt: skip
         assert said in text
     assert "None" not in text
+    short, details = text.split("\n\n## Details\n")
+    assert "\n" not in short
+    assert len(short.split()) <= 150
+    for fact in ("7,920 prompts", "the ceilings are reference 0.531", "95 % intervals", "seed 1",
+                 "equations 1 to 5", "(mode default)", "(mode released)"):  # fmt: skip
+        assert (fact in short) == (fact in text)
+    assert "the floors are" in details
 
 
 def test_prompts_are_those_of_the_system_that_has_most():

@@ -625,6 +625,19 @@ def test_protocol_states_every_fact():
         assert words in text
     assert "clusters of items (a cluster is a room), 5,000 draws" in text
     assert "prompt" not in text
+    paragraph, head, *details = text.strip().split("\n\n")
+    for words in (
+        "order task of earwitness 0.1.0", "yamnet (version 1.2) on 2030-01-02", "Of 109 items, 80", "(TOA)",
+        "90 %", "leaves 1 system below 95 % coverage", "seed 7", "Holm", "hide the listener's own error",
+    ):  # fmt: skip
+        assert words in paragraph
+    assert "\n" not in paragraph
+    assert head == "## Details"
+    assert details[::2] == [
+        "**Listener**", "**Scores**", "**Intervals and tests**", "**Limits**", "**To do it again**",
+    ]  # fmt: skip
+    assert all(line.startswith("- ") for block in details[1::2] for line in block.split("\n"))
+    assert "- Command: " in details[-1]
 
 
 def test_protocol_leaves_out_what_is_not_known():

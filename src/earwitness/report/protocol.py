@@ -1,12 +1,14 @@
 """The paragraph for the paper: how the numbers came about, from recorded facts alone.
 
+First one paragraph to paste: systems, listener, task and software, what was scored and how many, ceilings,
+how intervals are made. Then, as lists, whatever else a reader or a reviewer may ask.
+
 A fact that is not there is left out; none is guessed. The sentences about intervals, tests and TOA
 state what :mod:`earwitness.stats.intervals` and :mod:`earwitness.scores.order` do.
 """
 
 from collections import Counter
-from collections.abc import Mapping
-from itertools import chain
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from earwitness.report import distance_words, relation_words
@@ -30,36 +32,73 @@ def paragraph(summary: Summary, facts: Mapping[str, Any]) -> str:
             ``calibration`` (what is known of the listener's own accuracy, in words).
 
     Returns:
-        One paragraph, then the command and the versions to reproduce it.
+        One paragraph, then the details, with the command and the versions to reproduce it.
     """
     listener = facts.get("listener") or {}
-    sentences = chain(
-        _hearing(summary, facts, listener),
-        _items(summary),
-        _measure(summary, listener),
-        relation_words.sentences(summary, facts) if summary.measures.strata else (),
-        _statistics(summary, facts),
-        _distances(summary),
-        _limits(summary, facts),
+    told = relation_words.said(summary, facts) if summary.measures.strata else relation_words.NOTHING
+    short = (
+        *_heard(summary, facts, listener),
+        *told.data,
+        *_items(summary),
+        *_measure(summary, listener),
+        *told.scoring,
+        *told.ceilings,
+        *_intervals(summary, facts),
     )
-    blocks = [" ".join(sentences)]
-    if facts.get("command"):
-        blocks.append(f"Command: {_code(str(facts['command']))}")
-    if listener.get("settings"):
-        given = {name: value for name, value in listener["settings"].items() if value not in (None, "")}
-        blocks.append(f"Listener settings: {_listed(given)}.")
-    if facts.get("versions"):
-        blocks.append(f"Versions: {_listed(facts['versions'])}.")
+    details = {
+        "Listener": _hearing(summary, facts, listener),
+        "Scores": [*_coverage(summary), *told.details],
+        "Intervals and tests": _statistics(summary),
+        "Distances": _distances(summary),
+        "Limits": _limits(facts),
+        "To do it again": _again(facts, listener),
+    }
+    return shaped(short, details)
+
+
+def shaped(paragraph: Sequence[str], details: Mapping[str, Sequence[str]]) -> str:
+    """A protocol as markdown: a paragraph, then lists under their heads, but for those that are empty.
+
+    Args:
+        paragraph, details: Sentences as markdown.
+    """
+    blocks = [" ".join(paragraph)]
+    lists = {head: said for head, said in details.items() if said}
+    if lists:
+        blocks.append("## Details")
+    for head, said in lists.items():
+        blocks += [f"**{head}**", "\n".join(f"- {sentence}" for sentence in said)]
     return "\n\n".join(blocks) + "\n"
 
 
-def _hearing(summary: Summary, facts: Mapping[str, Any], listener: Mapping[str, Any]) -> list[str]:
+def _again(facts: Mapping[str, Any], listener: Mapping[str, Any]) -> list[str]:
+    said = []
+    if facts.get("command"):
+        said.append(f"Command: {_code(str(facts['command']))}")
+    if listener.get("settings"):
+        given = {name: value for name, value in listener["settings"].items() if value not in (None, "")}
+        said.append(f"Listener settings: {_listed(given)}.")
+    if facts.get("versions"):
+        said.append(f"Versions: {_listed(facts['versions'])}.")
+    return said
+
+
+def _ear(summary: Summary, listener: Mapping[str, Any]) -> str:
+    return str(listener.get("name") or summary.listener)
+
+
+def _heard(summary: Summary, facts: Mapping[str, Any], listener: Mapping[str, Any]) -> list[str]:
+    """Whose clips were heard by what, when, and by which software."""
     version = f" (version {markdown_text(str(listener['version']))})" if listener.get("version") else ""
     when = f" on {markdown_text(str(facts['date']))}" if facts.get("date") else ""
-    ear = str(listener.get("name") or summary.listener)
-    said = [f"Clips of {_systems(summary)} were heard by {markdown_text(ear)}{version}{when}."]
-    if summary.measures.hearing:
-        said.append(summary.measures.hearing)
+    ear = markdown_text(_ear(summary, listener))
+    own = (facts.get("versions") or {}).get("earwitness")
+    task = f"the {markdown_text(summary.task)} task of earwitness" + (f" {markdown_text(own)}" if own else "")
+    return [f"Clips of {_systems(summary)} were heard by {ear}{version}{when}, in {task}."]
+
+
+def _hearing(summary: Summary, facts: Mapping[str, Any], listener: Mapping[str, Any]) -> list[str]:
+    said = [summary.measures.hearing] if summary.measures.hearing else []
     judge = listener.get("detector") is False
     if judge:
         said += _judging(summary.task, facts, listener)
@@ -72,7 +111,9 @@ def _hearing(summary: Summary, facts: Mapping[str, Any], listener: Mapping[str, 
         said.append(_repeats(facts["repeats"], judge))
     said.append("The listener was told neither the systems' names nor any path.")
     if facts.get("generator_encoder") is not None:
-        said.append(markdown_text(independence.statement(ear, facts["generator_encoder"])[1]))
+        said.append(
+            markdown_text(independence.statement(_ear(summary, listener), facts["generator_encoder"])[1])
+        )
     return said
 
 
@@ -145,15 +186,18 @@ def _items(summary: Summary) -> list[str]:
     for row in rows:
         reasons.update(row.unheard_reasons)
     why = ", ".join(f"{count} {markdown_text(reason)}" for reason, count in sorted(reasons.items()) if count)
-    said = [
+    low = sum(map(low_coverage, rows))
+    return [
         f"Of {_count(n, 'item')}, {scored} were scored, {excluded} not applicable and {unheard} unheard"
         + (f" ({why})" if why else "")
-        + "; what was not applicable or unheard enters no score."
+        + ("; what was not applicable or unheard enters no score" if excluded or unheard else "")
+        + (f", which leaves {_count(low, 'system')} below 95 % coverage." if low else ".")
     ]
-    low = [f"{markdown_text(row.system)} ({row.coverage:.1%})" for row in rows if low_coverage(row)]
-    if low:
-        said.append(f"Fewer than 95 % of the applicable items were scored for {', '.join(low)}.")
-    return said
+
+
+def _coverage(summary: Summary) -> list[str]:
+    low = [f"{markdown_text(row.system)} ({row.coverage:.1%})" for row in summary.rows if low_coverage(row)]
+    return [f"Fewer than 95 % of the applicable items were scored for {', '.join(low)}."] if low else []
 
 
 def _measure(summary: Summary, listener: Mapping[str, Any]) -> list[str]:
@@ -170,7 +214,8 @@ def _measure(summary: Summary, listener: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _statistics(summary: Summary, facts: Mapping[str, Any]) -> list[str]:
+def _intervals(summary: Summary, facts: Mapping[str, Any]) -> list[str]:
+    """How intervals are made, and what they leave out."""
     said = []
     if _has_intervals(summary):
         level = f"{100 * facts['level']:g} % intervals" if facts.get("level") is not None else "Intervals"
@@ -179,9 +224,20 @@ def _statistics(summary: Summary, facts: Mapping[str, Any]) -> list[str]:
         means = f" (a cluster is {summary.measures.cluster})" if summary.measures.cluster else ""
         drawn = f", {', '.join(details)}" if details else ""
         said.append(
-            f"{level} are percentile bootstrap intervals over clusters of items{means}{drawn}; where all "
-            "clusters agree, the Wilson bound at the number of clusters is given."
+            f"{level} are percentile bootstrap intervals over clusters of items{means}{drawn}; they show "
+            "sampling alone and hide the listener's own error."
         )
+    elif facts.get("seed") is not None:
+        said.append(f"The seed is {facts['seed']}.")
+    if any(comparison.p_holm is not None for comparison in summary.comparisons):
+        said.append("Systems were compared by paired permutation tests with Holm's correction.")
+    return said
+
+
+def _statistics(summary: Summary) -> list[str]:
+    said = []
+    if _has_intervals(summary):
+        said.append("Where all clusters agree, the Wilson bound at the number of clusters is given.")
         if summary.measures.strata:
             said.append(
                 f"Clusters were drawn within each of the {markdown_text(summary.measures.stratum)}; the "
@@ -220,14 +276,12 @@ def _has_intervals(summary: Summary) -> bool:
     return any(metric.low is not None for row in summary.rows for metric in row.metrics.values())
 
 
-def _limits(summary: Summary, facts: Mapping[str, Any]) -> list[str]:
-    said = []
-    if _has_intervals(summary):
-        said.append("Intervals show sampling alone and hide the listener's own error.")
-    if facts.get("calibration"):
-        text = markdown_text(str(facts["calibration"])).rstrip(".")
-        said.append(f"On material whose truth is known: {text}.")
-    return said
+def _limits(facts: Mapping[str, Any]) -> list[str]:
+    """What is known of the listener's own error."""
+    if not facts.get("calibration"):
+        return []
+    text = markdown_text(str(facts["calibration"])).rstrip(".")
+    return [f"On material whose truth is known: {text}."]
 
 
 def _count(number: int, noun: str, plural: str = "") -> str:

@@ -1,6 +1,7 @@
 """What a paper must say of numbers by relation: the data, the definitions, the ceilings and the floors."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from earwitness.report import relation_tables, tables
@@ -18,18 +19,33 @@ _MODES = {
 _LOUDNESS = "by the loudness of the paper, an L2 norm that grows with duration"
 
 
-def sentences(summary: Summary, facts: Mapping[str, Any]) -> list[str]:
-    """Sentences as markdown.
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Sentences as markdown, those that belong in a short paragraph apart from the details."""
+
+    data: Sequence[str] = ()
+    scoring: Sequence[str] = ()
+    ceilings: Sequence[str] = ()
+    details: Sequence[str] = ()
+
+
+NOTHING = Said()
+
+
+def said(summary: Summary, facts: Mapping[str, Any]) -> Said:
+    """What is said of a run by relation.
 
     Args:
         facts: Of those that :func:`.protocol.paragraph` takes, ``data`` and ``scoring``.
     """
-    scoring = facts.get("scoring") or {}
-    return [_data(summary, facts.get("data") or ""), *_definitions(rules(scoring)), *_bounds(summary)]
+    chosen = rules(facts.get("scoring") or {})
+    data, groups = _data(summary, facts.get("data") or "")
+    ceilings, floors = _bounds(summary)
+    return Said(data, [f"{_MODES[chosen.mode]}."], ceilings, [*groups, *_definitions(chosen), *floors])
 
 
-def _data(summary: Summary, name: str) -> str:
-    """How many prompts there are of each group: as many as the system has clips that has most."""
+def _data(summary: Summary, name: str) -> tuple[list[str], list[str]]:
+    """How many prompts there are, and of each group: as many as the system has clips that has most."""
     groups, whole = [], 0
     for main, strata in summary.measures.strata.items():
         n = sum(max((_n(row, name) for row in summary.rows), default=0) for name in strata)
@@ -38,8 +54,11 @@ def _data(summary: Summary, name: str) -> str:
     count = sum(map(len, summary.measures.strata.values()))
     called = f" {markdown_text(name)}" if name else ""
     return (
-        f"The data set{called} has {whole:,} prompts of {count} relations ({', '.join(groups)}); "
-        "every relation weighs the same in a mean over several."
+        [f"The data set{called} has {whole:,} prompts of {count} relations, which weigh the same."],
+        [
+            f"Prompts by main relation: {', '.join(groups)}; "
+            "every relation weighs the same in a mean over several."
+        ],
     )
 
 
@@ -53,8 +72,8 @@ def _definitions(chosen: Rules) -> list[str]:
     gap = chosen.merge_gap_s
     joined = "" if gap is None else f" of one sound at most {gap:g} s apart joined and those"
     said = [
-        f"{_MODES[chosen.mode]}: presence, relation and parsimony (exp(-{WEIGHT:g} n) for n sounds too many "
-        "or too few), and their product MSR for each clip; each is the mean over the confidence thresholds "
+        f"A clip is scored by presence, relation and parsimony (exp(-{WEIGHT:g} n) for n sounds too many "
+        "or too few), and their product MSR; each is the mean over the confidence thresholds "
         f"{levels}, with events{joined} shorter than {chosen.min_event_s:g} s dropped."
     ]
     if chosen.mode == DEFAULT:
@@ -70,8 +89,8 @@ def _definitions(chosen: Rules) -> list[str]:
     return said
 
 
-def _bounds(summary: Summary) -> list[str]:
-    """What ceilings and floors measure, of the key metric."""
+def _bounds(summary: Summary) -> tuple[list[str], list[str]]:
+    """What ceilings measure, of the key metric, and what floors do."""
     key = tables.key_spec(summary)
     told: dict[str, list[str]] = {}
     for row in relation_tables.across(summary):
@@ -80,7 +99,9 @@ def _bounds(summary: Summary) -> list[str]:
             bounds = f" [{tables.number(metric.low, key)}, {tables.number(metric.high, key)}]"
             shown = tables.number(metric.value, key) + (bounds if metric.low is not None else "")
             told.setdefault(what, []).append(f"{markdown_text(row.system)} {shown}")
-    if not told:
-        return []
-    sides = "; ".join(f"the {what}s are {', '.join(each)}" for what, each in told.items())
-    return [f"Of {markdown_text(key.title)} {sides}; what a system lacks is to be read against its ceilings."]
+    of = f"Of {markdown_text(key.title)} the"
+    ceilings, floors = (
+        [f"{of} {what}s are {', '.join(told[what])}" + end] if what in told else []
+        for what, end in ((tables.CEILING, ", against which a system is to be read."), (tables.FLOOR, "."))
+    )
+    return ceilings, floors
