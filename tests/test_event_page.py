@@ -16,11 +16,11 @@ from earwitness.cli.main import app
 from earwitness.errors import InputFaults, UserError
 from earwitness.events import Event, EventTable, write_dcase, write_json
 from earwitness.report.event_page import worst_first
-from earwitness.report.event_tables import EventScores
 from earwitness.report.event_verdicts import COUNTED, FALSE_ALARM, HIT, MISS, SUBSTITUTION, judged
 from earwitness.scenes import scene
 from earwitness.scenes.scene import Placed, Scene
 from earwitness.scores.event_metrics import Rule
+from earwitness.tasks.event_result import EventScores
 from earwitness.tasks.event_scores import COUNT, Heard, Settings, scored
 from sounds import noise
 from test_page import HOSTILE, browser, problems  # noqa: F401

@@ -1,15 +1,19 @@
 """``earwitness events``: what its tables say beside the numbers, and what they do not write over."""
 
+import csv
+import io
 import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 import earwitness
 from earwitness.errors import InputFaults, UserError
 from earwitness.events import Event, EventTable, write_json
-from earwitness.report.event_tables import EventScores
+from earwitness.report import event_tables, event_words
 from earwitness.tasks import event_sources
+from earwitness.tasks.event_result import EventScores
 
 TRUTH = {
     "a": EventTable((Event("dog", 1.0, 2.0), Event("cat", 4.0, 6.0)), 10.0),
@@ -17,7 +21,7 @@ TRUTH = {
 }
 HEARD = {
     "a": EventTable((Event("dog", 1.1, 2.1), Event("owl", 4.0, 6.0)), 10.0),
-    "b": EventTable((Event("dog", 3.0, 3.5), Event("owl", 5.0, 6.0)), 10.0),
+    "b": EventTable((Event("dog", 3.0, 3.5), Event("owl", 5.0, 6.0), Event("owl", 7.0, 8.0)), 10.0),
 }
 
 
@@ -143,3 +147,91 @@ def test_a_file_that_is_not_there_is_told_in_words(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"no such file or folder \(did you mean 'truth\.tsv'\?\)") as fault:
         event_sources.read(tmp_path / "trut.tsv")
     assert "Errno" not in str(fault.value)
+
+
+def printed(scores: EventScores, width: int = 80) -> str:
+    console = Console(file=io.StringIO(), width=width)
+    for table in event_tables.terminal(scores):
+        console.print(table)
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_events_left_out_stand_beside_the_numbers_that_they_flatter(
+    tmp_path: Path, sides: tuple[Path, Path]
+) -> None:
+    """Precision is 1 as three owls are left out: terminal, markdown, LaTeX, CSV, JSON and page say so."""
+    out = tmp_path / "out"
+    left = earwitness.score_events(*sides, out=out, outside="leave")
+    assert left.systems[0].whole.metrics["event_precision"].value == 1.0
+    for title in ("Events", "Segments"):
+        sheet = next(one for one in event_tables.sheets(left) if one.title == title)
+        assert sheet.heads[1] == "Outside"
+        assert sheet.rows[0][1][0].text == "3"
+        assert "--outside count) they would lower P and F1" in sheet.legend
+    assert printed(left).count("3 outside") == 2
+    assert max(map(len, printed(left).splitlines())) <= 80
+    assert (out / "events.md").read_text().count("| ours | 3 |") == 2
+    assert (out / "events.tex").read_text().count("ours & 3 & ") == 2
+    assert (out / "index.html").read_text().count(">Outside<") == 2
+    with (out / "events.csv").open(newline="") as file:
+        assert {row["outside_left_out"] for row in csv.DictReader(file)} == {"3"}
+    assert json.loads((out / "events.json").read_text())["systems"][0]["outside_left_out"] == 3
+    counted = earwitness.score_events(*sides, outside="count")
+    assert "outside" not in printed(counted), "they are false alarms, so nothing is hidden"
+    assert counted.systems[0].outside_left_out == 0
+
+
+def test_tables_say_what_is_better_what_signs_mean_and_what_times_rest_on(
+    tmp_path: Path, sides: tuple[Path, Path]
+) -> None:
+    silent = folder(tmp_path / "silent", {name: EventTable((), 10.0) for name in TRUTH})
+    scores = earwitness.score_events(sides[0], {"ours": sides[1], "silent": silent}, out=tmp_path / "out")
+    found = {sheet.title: sheet for sheet in event_tables.sheets(scores)}
+    assert found["Events"].heads == ("System", "Event F1 ↑", "Event P ↑", "Event R ↑", "Event ER ↓")
+    for words in ("P precision", "R recall", "ER (substitutions", "↑ more is better", "--: no number"):
+        assert words in found["Events"].legend
+    assert "Lenient: a label above or below" in found["Macro and lenient"].legend
+    onsets = found["Onsets of matched events"]
+    assert onsets.heads[:3] == ("System", "Matches", "Onset bias, s")
+    assert [cells[0].text for _, cells in onsets.rows] == ["2", "0"]
+    assert onsets.sortable[0][0] == scores.systems[0].whole.metrics["onset_bias_s"].n == 2
+    for sheet in found.values():
+        assert sheet.legend in " ".join(printed(scores, 2000).split())
+        assert sheet.legend.split(".")[0] in (tmp_path / "out" / "events.tex").read_text().replace("{}", "")
+    assert r"Event ER $\downarrow$" in (tmp_path / "out" / "events.tex").read_text()
+    assert "↑" not in (tmp_path / "out" / "events.tex").read_text(), "fonts of LaTeX have no such letter"
+
+
+def test_comparisons_count_clips(tmp_path: Path) -> None:
+    true = {f"{at}": EventTable((Event("dog", 1.0, 2.0),), 5.0) for at in range(3)}
+    true["3"] = EventTable((), 5.0)
+    late = {name: EventTable((Event("dog", 2.5, 3.0),) if name < "2" else (), 5.0) for name in true}
+    scores = earwitness.score_events(
+        folder(tmp_path / "t", true), {"a": folder(tmp_path / "a", true), "b": folder(tmp_path / "b", late)}
+    )
+    said = event_words.sentences(scores)[0]
+    assert "4 shared clips, 3 of them with events" in said
+    assert "cluster" not in said
+    assert "items" not in said
+
+
+def test_numbers_as_a_table(sides: tuple[Path, Path]) -> None:
+    scores = earwitness.score_events(*sides)
+    frame = scores.frame
+    assert frame.columns == ["system", "metric", "value", "low", "high", "n", "reason", "outside_left_out"]
+    (row,) = frame.filter(system="ours", metric="event_f1").to_dicts()
+    metric = scores.systems[0].whole.metrics["event_f1"]
+    assert (row["value"], row["low"], row["high"], row["n"]) == (metric.value, metric.low, metric.high, 2)
+    assert len(frame) == len(scores.systems[0].whole.metrics)
+    assert frame.filter(metric="lenient_f1")["value"].is_null().all() == (
+        scores.systems[0].whole.metrics["lenient_f1"].value is None
+    )
+
+
+@pytest.mark.parametrize(("clips", "told"), [(9, True), (10, False)])
+def test_few_clips_are_told_to_make_narrow_intervals(tmp_path: Path, clips: int, told: bool) -> None:
+    true = {f"{at}": EventTable((Event("dog", 1.0, 2.0),), 5.0) for at in range(clips)}
+    scores = earwitness.score_events(folder(tmp_path / "t", true), folder(tmp_path / "o", true))
+    notes = [note for note in event_words.notes(scores) if "fewer than 10 clips (o 9)" in note]
+    assert bool(notes) == told
+    assert all("80 % of cases with 4 clips" in note for note in notes)

@@ -1,4 +1,4 @@
-"""What the command line prints: what a message tells the user to do can be done: names that exist, commands that fit what was given."""
+"""What a message tells the user to do can be done, and what the command line prints can be read."""
 
 from pathlib import Path
 

@@ -12,11 +12,11 @@ from earwitness.errors import InputFaults, UserError
 from earwitness.events import EventTable
 from earwitness.files import refuse_other, seen_from, taken
 from earwitness.report import event_page, event_sounds, event_tables
-from earwitness.report.event_tables import EventScores
 from earwitness.scores.event_metrics import Rule
 from earwitness.tasks import event_files as files
 from earwitness.tasks import event_labels, event_sources
 from earwitness.tasks.event_compare import compared
+from earwitness.tasks.event_result import EventScores
 from earwitness.tasks.event_scores import COUNT, LEAVE, Heard, Settings, scored
 
 MISSING = ("error", "empty", "unheard")

@@ -75,7 +75,7 @@ def events(
     from rich.console import Console
 
     from earwitness import api
-    from earwitness.report import event_tables
+    from earwitness.report import event_tables, event_words
     from earwitness.report.cells import one_line
 
     lengths = [one for one in (durations, audio, duration) if one is not None]
@@ -101,10 +101,10 @@ def events(
         command=show.typed_command(),
     )
     console = Console()
-    console.print(event_tables.caption(scores), markup=False, highlight=False)
+    console.print(event_words.caption(scores), markup=False, highlight=False)
     for table in event_tables.terminal(scores):
         console.print(table)
-    for note in (*event_tables.sentences(scores), *event_tables.notes(scores)):
+    for note in (*event_words.sentences(scores), *event_words.notes(scores)):
         console.print(f"- {one_line(note)}", markup=False, highlight=False)
     if out is not None:
         typer.echo(f"Tables, counts by clip and the paragraph for the paper: {out}")

@@ -84,7 +84,9 @@ def check(
     typer.echo(f"{good:,} of {len(checks):,} prompts can be judged by {ear.name}.")
     ranked = sorted(reasons.items(), key=lambda pair: -len(pair[1]))
     if ranked:
-        count = f"the {LISTED} most frequent of {len(ranked):,} reasons" if len(ranked) > LISTED else "because"
+        count = (
+            f"the {LISTED} most frequent of {len(ranked):,} reasons" if len(ranked) > LISTED else "because"
+        )
         typer.echo(f"{len(checks) - good:,} cannot, {count}:")
     for reason, ids in ranked[:LISTED]:
         typer.echo(f"{len(ids):>7,}  {one_line(reason)}")

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from earwitness.events import EPSILON_S, Event, EventTable
-from earwitness.report import event_tables
+from earwitness.report import event_tables, event_words
 from earwitness.report import page as parts
-from earwitness.report.event_tables import INDEX, EventScores
+from earwitness.report.event_tables import INDEX
 from earwitness.report.event_verdicts import (
     COUNTED,
     FALSE_ALARM,
@@ -29,6 +29,7 @@ from earwitness.report.event_verdicts import (
     offset_allowed_s,
 )
 from earwitness.scores.event_metrics import Rule
+from earwitness.tasks.event_result import EventScores
 from earwitness.tasks.event_scores import Heard, SystemScores
 from earwitness.tasks.rows import NOT_APPLICABLE, UNHEARD
 
@@ -124,7 +125,7 @@ def _view(scores: EventScores, shown: Sequence[str], sounds: Mapping[str, Path])
     return {
         "title": "Events against the truth",
         "truth": scores.truth,
-        "caption": event_tables.caption(scores, "below the values"),
+        "caption": event_words.caption(scores, "below the values"),
         "figures": [
             (f"{len(scores.systems):,}", "system" if len(scores.systems) == 1 else "systems"),
             (f"{scores.clips:,}", "clip" if scores.clips == 1 else "clips"),
@@ -135,9 +136,8 @@ def _view(scores: EventScores, shown: Sequence[str], sounds: Mapping[str, Path])
         "others": others,
         "counts": _COUNTS,
         "systems": [one.whole.counts for one in scores.systems],
-        "values": [[one.whole.metrics[spec.name].value for spec in first.specs] for one in scores.systems],
-        "sentences": event_tables.sentences(scores),
-        "notes": event_tables.notes(scores),
+        "sentences": event_words.sentences(scores),
+        "notes": event_words.notes(scores),
         "limits": limits,
         "collar": f"{settings.rule.onset_collar_s:g}",
         "offsets": settings.rule.offset,

@@ -1,37 +1,29 @@
-"""Event metrics as tables (terminal, markdown, LaTeX, CSV, JSON) and as the paragraph for the paper.
+"""Event metrics as tables (terminal, markdown, LaTeX, CSV, JSON).
 
 Conventions
 -----------
 Systems stand in the order given. A number that does not exist is ``--`` in tables, null in JSON and empty in
 CSV, with the reason beside it. What is bold: :mod:`.tables`; systems are compared by F1 over all clips.
 ``events.json`` has everything, strictly; ``events.csv`` a row a system and metric, ``classes.csv`` a row a
-system and class, ``clips.csv`` the counts of every clip, of which all rates are made.
+system and class, ``clips.csv`` the counts of every clip, of which all rates are made. What the reader of a
+table must know stands below it (report.event_words).
 """
 
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from earwitness.files import INPUTS, write_text
-from earwitness.report import latex, tables
+from earwitness.report import event_words, latex, tables
 from earwitness.report.cells import csv_rows, one_line, safe
 from earwitness.report.summary_files import write_json
 from earwitness.report.tables import Cell, TableOptions, markdown_cell, markdown_text
 from earwitness.report.terminal_table import table
-from earwitness.tasks.event_scores import (
-    CLASS_METRICS,
-    COUNTS,
-    EVENT,
-    LEAVE,
-    SEGMENT,
-    SPECS,
-    Part,
-    Settings,
-    SystemScores,
-)
-from earwitness.tasks.rows import Comparison, Metric, MetricSpec
+from earwitness.tasks.event_result import COLUMNS, EventScores
+from earwitness.tasks.event_scores import CLASS_METRICS, COUNTS, EVENT, SEGMENT, SPECS, Part
+from earwitness.tasks.rows import Metric, MetricSpec
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -50,40 +42,14 @@ TABLES = ("events.json", "events.csv", "classes.csv", "clips.csv", "events.md", 
 INDEX = "index.html"
 FILES = (*TABLES, INDEX, "page")
 """All that a folder of results holds: the tables, and the page of report.event_page."""
-LISTED = 10
 _USUAL = TableOptions()
-
-
-@dataclass(frozen=True, slots=True)
-class EventScores:
-    """Systems held against one truth.
-
-    Attributes:
-        truth: Where it lies, as it was named.
-        classes: Labels of the truth.
-        comparisons: Every pair of systems, on the clips that both heard.
-        notes: What a reader must know about the input.
-        inputs: What the files were made of (files.refuse_other); empty where none were written.
-    """
-
-    truth: str
-    clips: int
-    duration_s: float
-    classes: tuple[str, ...]
-    settings: Settings
-    systems: tuple[SystemScores, ...]
-    comparisons: tuple[Comparison, ...]
-    notes: tuple[str, ...]
-    command: str = ""
-    version: str = ""
-    inputs: Mapping[str, Any] = field(default_factory=dict)
 
 
 def write(folder: Path, scores: EventScores) -> None:
     """Write every table into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / TABLES[0], to_json(scores))
-    texts = (_metrics_csv, _classes_csv, _clips_csv, markdown, latex_tables, protocol)
+    texts = (_metrics_csv, _classes_csv, _clips_csv, markdown, latex_tables, event_words.protocol)
     for name, text in zip(TABLES[1:], texts, strict=True):
         write_text(folder / name, text(scores))
 
@@ -106,6 +72,7 @@ def to_json(scores: EventScores) -> dict[str, Any]:
                 "left_out": dict(one.left_out),
                 "outside": dict(one.outside),
                 "outside_is": one.outside_is,
+                "outside_left_out": one.outside_left_out,
                 "read_as": dict(one.read_as),
                 **_part_json(one.whole),
                 "classes": {name: _part_json(part) for name, part in one.classes.items()},
@@ -129,12 +96,7 @@ def _part_json(part: Part) -> dict[str, Any]:
 
 
 def _metrics_csv(scores: EventScores) -> str:
-    rows = (
-        [safe(one.system), name, m.value, m.low, m.high, m.n, one.whole.reasons.get(name, "")]
-        for one in scores.systems
-        for name, m in one.whole.metrics.items()
-    )
-    return _csv(("system", "metric", "value", "low", "high", "n", "reason"), rows)
+    return _csv(COLUMNS, ([safe(system), *cells] for system, *cells in scores.rows()))
 
 
 def _classes_csv(scores: EventScores) -> str:
@@ -176,12 +138,27 @@ def _csv(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A table: its title, the head of every column, and rows of a name and cells."""
+    """A table.
+
+    Attributes:
+        heads: Of every column, that of the names first.
+        rows: A name and its cells.
+        legend: What signs and columns mean, for below the table.
+        meanings: The same of single columns, by their heads.
+        sortable: The cells as numbers; None for what does not exist.
+    """
 
     title: str
     heads: tuple[str, ...]
     rows: tuple[tuple[str, tuple[Cell, ...]], ...]
-    specs: tuple[MetricSpec, ...] = ()
+    legend: str
+    meanings: Mapping[str, str]
+    sortable: tuple[tuple[float | None, ...], ...] = ()
+
+    @property
+    def below(self) -> list[str]:
+        """The legend, and what is bold if anything is."""
+        return [self.legend, *[tables.BOLD_NOTE] * any(cell.best for _, cells in self.rows for cell in cells)]
 
 
 def sheets(scores: EventScores, names: Mapping[str, str] | None = None) -> tuple[Sheet, ...]:
@@ -191,15 +168,18 @@ def sheets(scores: EventScores, names: Mapping[str, str] | None = None) -> tuple
     found = []
     for title, wanted in GROUPS.items():
         specs = tuple(SPECS[name] for name in wanted)
-        columns = [_column(scores, spec) for spec in specs]
-        rows = [
-            (
-                f"{name} ({one.heard}/{one.clips})" if one.heard < one.clips else name,
-                tuple(c[at] for c in columns),
-            )
-            for at, (name, one) in enumerate(zip(shown, scores.systems, strict=True))
-        ]
-        found.append(Sheet(title, ("System", *(spec.title for spec in specs)), tuple(rows), specs))
+        counts = _counts(scores, title)
+        heads = [event_words.head(spec) for spec in specs]
+        numbers = [[one.whole.metrics[spec.name].value for one in scores.systems] for spec in specs]
+        columns = [*([Cell(str(count)) for count in column] for column in counts.values()),
+                   *(_column(scores, spec) for spec in specs)]  # fmt: skip
+        names_ = [f"{name} ({one.heard}/{one.clips})" if one.heard < one.clips else name
+                  for name, one in zip(shown, scores.systems, strict=True)]  # fmt: skip
+        rows = tuple(zip(names_, zip(*columns, strict=True), strict=True))
+        meanings = dict(zip(heads, (spec.meaning for spec in specs), strict=True))
+        legend = event_words.legend(scores, title, [*counts, *heads], rows)
+        sortable = tuple(zip(*counts.values(), *numbers, strict=True))
+        found.append(Sheet(title, ("System", *counts, *heads), rows, legend, meanings, sortable))
     every = dict.fromkeys(name for one in scores.systems for name in one.classes)
     for metric, count in (("event_f1", "event_true"), ("segment_f1", "segment_true")):
         lines = []
@@ -209,8 +189,18 @@ def sheets(scores: EventScores, names: Mapping[str, str] | None = None) -> tuple
             metrics = [part.metrics[metric] if part else Metric(None) for part in parts]
             cells = tables.written(metrics, [False] * len(metrics), SPECS[metric], _USUAL)
             lines.append((one_line(name), (Cell(str(true)), *cells)))
-        found.append(Sheet(f"{SPECS[metric].title} by class", ("Class", "True", *shown), tuple(lines)))
+        title = f"{SPECS[metric].title} by class"
+        legend = event_words.legend(scores, title, [], lines)
+        found.append(Sheet(title, ("Class", "True", *shown), tuple(lines), legend, {}))
     return tuple(found)
+
+
+def _counts(scores: EventScores, title: str) -> dict[str, list[int]]:
+    """Columns of what the numbers of a table rest on, or leave out if anything."""
+    if title.startswith(("Onsets", "Offsets")):
+        return {event_words.MATCHES: [one.whole.counts["event_hits"] for one in scores.systems]}
+    left_out = [one.outside_left_out for one in scores.systems]
+    return {event_words.OUTSIDE: left_out} if title in event_words.HIDING and any(left_out) else {}
 
 
 def _column(scores: EventScores, spec: MetricSpec) -> list[Cell]:
@@ -221,33 +211,36 @@ def _column(scores: EventScores, spec: MetricSpec) -> list[Cell]:
     return tables.written(list(metrics.values()), [name == best for name in metrics], spec, _USUAL)
 
 
-def _bold_notes(sheet: Sheet) -> list[str]:
-    return [tables.BOLD_NOTE] * any(cell.best for _, cells in sheet.rows for cell in cells)
-
-
 def terminal(scores: EventScores, names: Mapping[str, str] | None = None) -> list["Table"]:
-    """The tables for a terminal, intervals below their values."""
+    """The tables for a terminal, intervals below their values, and what is left out below the name: in 80
+    columns there is no room for it beside four intervals."""
     found = []
     for sheet in sheets(scores, names):
-        rows = [[name, *([c.text, *([f"[{c.low}, {c.high}]"] if c.low else [])] for c in cells)]
-                for name, cells in sheet.rows]  # fmt: skip
-        heads = [head.split(" ", 1) if len(head) > 10 and at else head for at, head in enumerate(sheet.heads)]
-        found.append(table(sheet.title, heads, rows))
+        hidden = sheet.heads[1] == event_words.OUTSIDE
+        rows = [
+            [
+                [name, *([f"{cells[0].text} outside"] if hidden else [])],
+                *([c.text, *([f"[{c.low}, {c.high}]"] if c.low else [])] for c in cells[hidden:]),
+            ]
+            for name, cells in sheet.rows
+        ]
+        given = [sheet.heads[0], *sheet.heads[1 + hidden :]]
+        heads = [head.split(" ", 1) if len(head) > 10 and at else head for at, head in enumerate(given)]
+        found.append(table(sheet.title, heads, rows, sheet.legend))
     return found
 
 
 def markdown(scores: EventScores) -> str:
     """Every table as GitHub-flavoured markdown."""
-    blocks = [markdown_text(caption(scores))]
+    blocks = [markdown_text(event_words.caption(scores))]
     for sheet in sheets(scores):
         lines = ["| " + " | ".join(map(markdown_text, sheet.heads)) + " |"]
         lines.append("|:--" + "|--:" * (len(sheet.heads) - 1) + "|")
         lines += ["| " + " | ".join([markdown_text(name), *map(markdown_cell, cells)]) + " |"
                   for name, cells in sheet.rows]  # fmt: skip
-        meanings = "; ".join(f"{spec.title}: {spec.meaning}" for spec in sheet.specs)
-        blocks += [f"## {markdown_text(sheet.title)}", *([f"{markdown_text(meanings)}."] if meanings else [])]
-        blocks += ["\n".join(lines), *_bold_notes(sheet)]
-    blocks += ["\n".join(f"- {markdown_text(note)}" for note in (*sentences(scores), *notes(scores)))]
+        blocks += [f"## {markdown_text(sheet.title)}", "\n".join(lines), *map(markdown_text, sheet.below)]
+    told = (*event_words.sentences(scores), *event_words.notes(scores))
+    blocks += ["\n".join(f"- {markdown_text(note)}" for note in told)]
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
@@ -259,96 +252,8 @@ def latex_tables(scores: EventScores) -> str:
         for name, cells in sheet.rows:
             shown = [latex.latex_text(name), *(latex.latex_cell(cell, _USUAL) for cell in cells)]
             rows.append(" & ".join(shown) + r" \\")
-        title = f"{sheet.title}. {caption(scores)}"
+        title = f"{sheet.title}. {event_words.caption(scores)}"
         columns = "l" + "r" * (len(sheet.heads) - 1)
-        notes = map(latex.latex_text, _bold_notes(sheet))
-        lines += ["", *latex.environment("table*", title, f"tab:events:{at + 1}", columns, rows, list(notes))]
+        notes = list(map(latex.latex_text, sheet.below))
+        lines += ["", *latex.environment("table*", title, f"tab:events:{at + 1}", columns, rows, notes)]
     return "\n".join(lines) + "\n"
-
-
-def caption(scores: EventScores, intervals: str = "in brackets") -> str:
-    """What the tables show, in one sentence; where they have their intervals."""
-    return (
-        f"{scores.clips} clips, {len(scores.classes)} classes; {_rule(scores)}; segments of "
-        f"{scores.settings.segment_s:g} s; intervals at {100 * scores.settings.level:g} % {intervals}."
-    )
-
-
-def _rule(scores: EventScores) -> str:
-    rule = scores.settings.rule
-    onset = f"onsets within ±{rule.onset_collar_s:g} s"
-    if not rule.offset:
-        return f"{onset}, offsets not asked for"
-    share = f"{100 * rule.offset_share:g} % of the true event"
-    return f"{onset}, offsets within ±{rule.offset_collar_s:g} s or {share}, whichever is more"
-
-
-def notes(scores: EventScores) -> list[str]:
-    """What a reader must know: of the input, of clips left out, of labels read otherwise or outside."""
-    said = list(scores.notes)
-    for one in scores.systems:
-        if one.left_out:
-            clips = _listed(f"{clip} ({why})" for clip, why in one.left_out.items())
-            said.append(
-                f"{one.system}: {len(one.left_out)} of {one.clips} clips are unheard and not scored: {clips}."
-            )
-        if one.read_as:
-            said.append(
-                f"{one.system}: read as classes: {_listed(f'{a} as {b}' for a, b in one.read_as.items())}."
-            )
-        if one.outside:
-            what = "left out" if one.outside_is == LEAVE else "counted as false alarms"
-            labels = _listed(f"{name} ({count})" for name, count in one.outside.items())
-            total = sum(one.outside.values())
-            events = "event" if total == 1 else "events"
-            said.append(f"{one.system}: {total} {events} outside the truth's classes, {what}: {labels}.")
-        missing = {why: [SPECS[name].title for name, its in one.whole.reasons.items() if its == why]
-                   for why in one.whole.reasons.values()}  # fmt: skip
-        said += (f"{one.system}: {why}, so unscored: {', '.join(which)}." for why, which in missing.items())
-    return said
-
-
-def sentences(scores: EventScores) -> list[str]:
-    """What every comparison of two systems says."""
-    return [
-        f"{SPECS[one.metric].title}: {tables.sentence(one, SPECS[one.metric])}" for one in scores.comparisons
-    ]
-
-
-def _listed(names: Iterable[str]) -> str:
-    every = list(names)
-    more = f" and {len(every) - LISTED} more" if len(every) > LISTED else ""
-    return ", ".join(every[:LISTED]) + more
-
-
-def protocol(scores: EventScores) -> str:
-    """The paragraph for the paper, and what is needed to do it again."""
-    set_ = scores.settings
-    said = [
-        f"Event tables of {len(scores.systems)} systems were held against the truth of {scores.clips} clips "
-        f"({scores.duration_s:.1f} s, {len(scores.classes)} classes).",
-        f"An estimated event is a hit if its class is the true one's and it fits in time: {_rule(scores)}; "
-        "events are matched one to one, as many as can be.",
-        "A pair left over that fits in time but not in class is a substitution, counted as sed_eval does; "
-        "the error rate is (substitutions + deletions + insertions) / true events.",
-        f"Segment-based numbers count classes active in segments of {set_.segment_s:g} s.",
-        "Counts are summed over clips (micro); macro F1 is the mean over the classes of the truth.",
-        "Lenient numbers let a label above or below the class in AudioSet's tree be a hit.",
-        f"Intervals are percentile bootstraps over clips at {100 * set_.level:g} % ({set_.draws} draws, seed "
-        f"{set_.seed}); where no clip alone changes a share, the Wilson bound at the number of its clips.",
-        "Times closer than a microsecond are equal.",
-    ]
-    if scores.comparisons:
-        said.append(
-            "Systems were compared on the clips that both heard, by a test that swaps their names clip by "
-            "clip, corrected by Holm."
-        )
-    blocks = [
-        markdown_text(" ".join(said)),
-        *(f"- {markdown_text(note)}" for note in (*sentences(scores), *notes(scores))),
-    ]
-    if scores.command:
-        blocks.append(f"Command: `{one_line(scores.command)}`")
-    if scores.version:
-        blocks.append(f"Made with earwitness {scores.version}.")
-    return "\n\n".join(blocks) + "\n"

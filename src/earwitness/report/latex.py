@@ -12,7 +12,8 @@ from earwitness.tasks.rows import Summary
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
     "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
-    ">": r"\textgreater{}", "|": r"\textbar{}", "`": r"\textasciigrave{}",
+    "↑": r"$\uparrow$", "↓": r"$\downarrow$", ">": r"\textgreater{}",
+    "|": r"\textbar{}", "`": r"\textasciigrave{}",
 }  # fmt: skip
 
 

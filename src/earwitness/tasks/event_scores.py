@@ -136,6 +136,11 @@ class SystemScores:
     def coverage(self) -> float:
         return self.heard / self.clips
 
+    @property
+    def outside_left_out(self) -> int:
+        """Events that count nowhere, as their labels name no class of the truth."""
+        return sum(self.outside.values()) if self.outside_is == LEAVE else 0
+
 
 def scored(
     truth: Mapping[str, EventTable], heard: Heard, settings: Settings, own: Mapping[str, str]
