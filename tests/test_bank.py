@@ -172,7 +172,7 @@ def test_clips_in_folders_below_a_label_are_counted_and_told(tmp_path):
     (tmp_path / "dog" / "session1" / "notes.txt").write_text("x")
     found = Bank.open(tmp_path)
     assert [s.name for s in found.of("dog")] == ["dog/a.wav"]
-    assert found.notes == ("2 of the bank's clips are left out: in a folder below that of the label.",)
+    assert found.notes[0] == "2 of the bank's clips are left out: in a folder below that of the label."
     (tmp_path / "dog" / "a.wav").unlink()
     with pytest.raises(InputFaults, match=r"'dog' holds no sound: .*\(clips in folders below it: 2\)"):
         Bank.open(tmp_path)

@@ -251,8 +251,18 @@ def test_other_settings_are_refused_with_every_difference(copy):
     assert 'kinds: ["add", "delete", "replace"] before, now ["add"]' in told
     assert "stems: true before, now false" in told
     assert f"prompts: {PAIRS} before, now 5" in told
-    assert any(line.startswith("slices_sha256: ") for line in caught.value.faults)
+    assert any(line.startswith("slices_sha256: other pieces") for line in caught.value.faults)
     assert contents(copy) == before
+
+
+def test_a_bank_that_changed_is_told_in_words(edits, copy):
+    made = json.loads((copy / "make.json").read_text())
+    made["settings"]["slices_sha256"] = "0" * 64
+    (copy / "make.json").write_text(json.dumps(made))
+    with pytest.raises(InputFaults, match="Put the bank back as it was") as caught:
+        dataset.write(copy, edits, edits.bank, stems=True)
+    [fault] = caught.value.faults
+    assert fault.startswith("the clips of the bank changed since")
 
 
 def test_other_versions_are_refused(edits, copy):

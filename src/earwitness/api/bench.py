@@ -8,7 +8,7 @@ from typing import Any
 
 from earwitness.api.request import Request
 from earwitness.api.runs import Panel, Progress, Result, run_panel, run_request, stage
-from earwitness.api.scenes import Scenes, open_bank
+from earwitness.api.scenes import Scenes, open_bank, trained_on
 from earwitness.errors import InputFaults, UserError
 from earwitness.listeners import open_listener
 from earwitness.manifest import AUDIO_EXTENSIONS, metadata_in
@@ -80,7 +80,7 @@ def make_ritta(
         **_known(listener),
         **how,
     )
-    return _written(Path(out), recipe, stems, workers, engine, progress, command)
+    return _written(Path(out), recipe, listener, stems, workers, engine, progress, command)
 
 
 def import_ritta(
@@ -125,13 +125,14 @@ def import_ritta(
     recipe = publisheds.recipe(
         found, open_bank(bank), progress=stage(progress, "cutting"), **_known(listener), **how
     )
-    made = _written(Path(out), recipe, stems, workers, engine, progress, command)
+    made = _written(Path(out), recipe, listener, stems, workers, engine, progress, command)
     return Imported(made.folder, len(recipe.prompts), found.corrections, made.notes)
 
 
 def _written(
     out: Path,
     recipe: recipes.RittaRecipe | publisheds.PublishedRecipe,
+    listener: str | None,
     stems: bool,
     workers: int | None,
     engine: str,
@@ -148,7 +149,8 @@ def _written(
         progress=stage(progress, "scenes"),
         command=command,
     )
-    return Scenes(made.folder, made.made, made.kept, (*_notes(recipe.stock), *_asked(recipe)))
+    notes = (*_notes(recipe.stock), *_asked(recipe), *trained_on(listener, made.folder))
+    return Scenes(made.folder, made.made, made.kept, notes)
 
 
 def _known(listener: str | None) -> dict[str, Any]:
@@ -174,7 +176,7 @@ def _asked(recipe: recipes.RittaRecipe | publisheds.PublishedRecipe) -> Iterator
 
 def _notes(stock: Stock) -> Iterator[str]:
     """What of the bank was shared or left out, one sentence each."""
-    yield from stock.bank.notes
+    yield from stock.notes
     for name, why in stock.shared.items():
         yield f"{name} is shared by train and test: {why}."
     if stock.shortened:

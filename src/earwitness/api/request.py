@@ -9,7 +9,7 @@ import numpy as np
 from earwitness import manifest as manifests
 from earwitness import tasks
 from earwitness.errors import UserError
-from earwitness.listeners import has_weights, open_listener
+from earwitness.listeners import has_weights, open_listener, trained_in
 from earwitness.listeners.base import Listener
 from earwitness.listeners.llm import LlmOptions
 from earwitness.listeners.llm_secrets import command_without_credentials
@@ -173,7 +173,8 @@ class Request:
         """Where that listener's run lies: the folder itself, or one within it if there are several."""
         if len(self.listeners) == 1:
             return run
-        return run / slug(listener)
+        # a trained detector by the name that its run keeps: a folder's name would not tell whose run it is
+        return run / slug(self.open(listener).name if trained_in(listener) is not None else listener)
 
     def items(self) -> Manifest:
         """The clips that are asked for, checked.

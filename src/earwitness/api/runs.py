@@ -18,6 +18,7 @@ from earwitness.report import build as reports
 from earwitness.tasks import run_distances, settings
 from earwitness.tasks.rows import Summary
 from earwitness.tasks.task import SEED, Setup
+from earwitness.training.overlap import overlap
 
 if TYPE_CHECKING:
     import polars
@@ -198,7 +199,7 @@ def run_panel(request: Request, folder: Path, progress: Progress | None = None) 
         request.setup(ear)
         ear.ready()
     results = {
-        name: _run(request, found, ear, backbone, request.folder(folder, name), progress)
+        name: _run(request, found, name, ear, backbone, request.folder(folder, name), progress)
         for name, ear in ears.items()
     }
     runs = {name: result.folder for name, result in results.items()}
@@ -220,7 +221,7 @@ def run_request(request: Request, folder: Path, progress: Progress | None = None
             f"ask and swap are for judges; {request.listeners[0]} hears every clip once and sees no caption.",
             "Leave them out, or name a judge.",
         )
-    return _run(request, found, ear, _backbone(request, found), folder, progress)
+    return _run(request, found, request.listeners[0], ear, _backbone(request, found), folder, progress)
 
 
 def _backbone(request: Request, found: Manifest) -> Backbone | None:
@@ -248,18 +249,24 @@ def _backbone(request: Request, found: Manifest) -> Backbone | None:
 def _run(
     request: Request,
     found: Manifest,
+    listener: str,
     ear: Listener,
     backbone: Backbone | None,
     folder: Path,
     progress: Progress | None,
 ) -> Result:
     """Hear the clips with one listener, measure distances, and write the run folder."""
+    seen = None if request.manifest is None else overlap(listener, Path(request.manifest))
+    if seen is not None and seen.doubtful:
+        found = replace(found, notes=(seen.sentence, *found.notes))
     task, options, setup = tasks.find(request.task), request.options, request.setup(ear)
     specs = task.measures(settings.asked(ear, setup)).specs
     tables.check(options.table, specs, [item.system for item in found.items])
     ear.ready()
     with Ledger.create(folder / "ledger.sqlite") as ledger:
         counts = hear(ledger, ear, found, request, setup, progress)
+        if seen is not None:  # what it reached elsewhere is read beside what it was trained on here
+            ledger.begin({"measured": f"{ear.measured} {seen.sentence}"}, ())
         changed = _measured(ledger, request, backbone, progress)
     result = _built(folder, options, counts, progress)
     return replace(result, rescored=" ".join(filter(None, [result.rescored, changed])))

@@ -2,7 +2,7 @@
 
 import csv
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -18,6 +18,7 @@ from earwitness.manifest.table import near
 from earwitness.scenes import card, dataset, edit_pairs, order_pairs, scene, slices, splits
 from earwitness.scenes.bank import Bank
 from earwitness.scenes.render import Rendered, mix, render
+from earwitness.training.overlap import overlap
 
 FAMILIES: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {"order": order_pairs.recipe, "edit": edit_pairs.recipe}
@@ -149,7 +150,15 @@ def make_scenes(
         progress=stage(progress, "scenes"),
         command=command,
     )
-    return Scenes(written.folder, written.made, written.kept, recipe.material.notes)
+    notes = (*recipe.material.notes, *trained_on(listener, written.folder))
+    return Scenes(written.folder, written.made, written.kept, notes)
+
+
+def trained_on(listener: str | None, data: Path) -> Iterator[str]:
+    """How much of a data set the listener that it is made for was trained on, if it is a trained one."""
+    seen = None if listener is None else overlap(listener, data)
+    if seen is not None:
+        yield seen.sentence
 
 
 def render_scene(file: str | Path, bank: str | Path | Bank, out: str | Path, *, stems: bool = False) -> Again:

@@ -103,7 +103,7 @@ def train_listener(
     parted = sides(chosen, split, rate_hz=model.rate_hz, seed=seed, progress=stage(progress, "cutting"))
     told = None if progress is None else (lambda name, done, of: progress(name, done, of, None))
     detector = trained(parted, source, settings, workers=workers, engine=engine, progress=told)
-    made = card.model(detector, model, settings, command)
+    made = card.model(detector, model, settings, command, trained_model.called(Path(out)))
     with files.appearing(Path(out)) as folder:
         trained_model.write(folder, made, card.readme(made, detector, settings))
     notes = list(parted.notes)

@@ -29,7 +29,7 @@ def listeners() -> None:
         },
     )
     _block(
-        "FOLDER (or trained:FOLDER)",
+        "FOLDER",
         {
             "hears": "as its backbone does: a detector of your own, see: earwitness listeners train --help",
             "claims to know": "the classes it was trained on; FOLDER/README.md says how well",

@@ -99,7 +99,9 @@ def _print(made: "TrainedListener") -> None:
         values.append(measured.events.by_class.get(name))
         table.add_row(name, label, *("" if value is None else f"{value:.2f}" for value in values))
     Console().print(table)
-    typer.echo(f"Frame mAP, split {made.detector.sides.split} (95 % interval over the test mixtures):")
+    sides = made.detector.sides
+    doubt = ", recordings not known, see below" if sides.known.unknown else ""
+    typer.echo(f"Frame mAP, split {sides.split}{doubt} (95 % interval over the test mixtures):")
     titles = {"before": "plain backbone", "linear": "linear layer", "after": "trained"}
     for column, title in titles.items():
         if column in measured.mean:

@@ -8,7 +8,8 @@ from earwitness.listeners.base import Listener
 from earwitness.listeners.llm import Llm
 from earwitness.listeners.llm_options import PROVIDERS, LlmOptions, near_name
 
-NAMES = ("yamnet", "trained:FOLDER", "scripted:FILE", "google:MODEL", "google-vertex:MODEL", "openai:MODEL")
+NAMES = ("yamnet", "FOLDER", "scripted:FILE", "google:MODEL", "google-vertex:MODEL", "openai:MODEL")
+"""FOLDER is that of a trained detector; ``trained:FOLDER`` says so outright."""
 
 
 def trained_in(name: str) -> Path | None:
@@ -55,6 +56,8 @@ def open_listener(
     if (folder := trained_in(name)) is not None:
         from earwitness.listeners.trained import Trained
 
+        if not folder.is_dir():
+            raise UserError(f"there is no folder {str(folder)!r}.", choices(_model_near(folder), NAMES))
         return Trained(folder, weights=weights, workers=workers)
     if weights is not None:
         raise UserError(
@@ -70,5 +73,14 @@ def open_listener(
         return Llm(name, llm)
     if model := near_name(name):
         raise UserError(f"there is no listener {name!r}.", f"Did you mean {model!r}?")
-    near = nearest(kind, [known.partition(":")[0] for known in NAMES])
+    near = _model_near(Path(name)) or nearest(kind, [known.partition(":")[0] for known in NAMES])
     raise UserError(f"there is no listener {name!r}.", choices(near, NAMES))
+
+
+def _model_near(folder: Path) -> str:
+    """The trained detector that was probably meant, of those where a folder would lie; empty if none."""
+    from earwitness.listeners.trained_model import is_model
+
+    found = [one.name for one in folder.parent.iterdir() if is_model(one)] if folder.parent.is_dir() else []
+    near = nearest(folder.name, found)
+    return str(folder.parent / near) if near else ""

@@ -51,7 +51,7 @@ class Trained(Detector):
             thresholds=np.array([one.threshold for one in card.classes], dtype=np.float32),
             groups=tuple(one.name for one in card.classes),
         )
-        self.name = f"{PREFIX}{card.backbone.name}-{self._model.version[:8]}"
+        self.name = f"{PREFIX}{self._model.name}"
         self.needs = Needs(
             rate_hz=card.backbone.rate_hz,
             min_s=audio.MIN_S,

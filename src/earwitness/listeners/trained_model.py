@@ -16,6 +16,7 @@ import hashlib
 import io
 import json
 import math
+import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -94,6 +95,30 @@ class ClassCard(_Strict):
     after: _Share | None
 
 
+class Fitted(_Strict):
+    """What weights, thresholds or rules were fitted to.
+
+    Attributes:
+        sounds: The first :data:`SOUND_DIGITS` digits of audio.pcm_hash of every clip, as in its bank.
+        recordings: Ids of their recordings, of those that are known.
+        unknown: Clips whose recording is not known.
+        pieces: What these look like pieces of, by their names (scenes.recordings).
+    """
+
+    sounds: frozenset[Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]]
+    recordings: frozenset[str]
+    unknown: Annotated[int, Field(ge=0)]
+    pieces: frozenset[str]
+
+    def holds(self, pcm_hash: str) -> bool:
+        """Whether it was fitted to a sound."""
+        return pcm_hash[:SOUND_DIGITS] in self.sounds
+
+
+SOUND_DIGITS = 16
+_NAMED = re.compile(r"\w[\w.-]{0,39}")
+
+
 class ModelCard(_Strict):
     """What ``model.json`` holds.
 
@@ -101,7 +126,8 @@ class ModelCard(_Strict):
         hop_s: From one row of features to the next.
         rules: How rows become events (listeners.yamnet_events.Rules).
         measured: What it reached on known truth, in a sentence with the conditions.
-        made: Recipe, seeds, recordings by side, licences, software: a record, of which nothing is used.
+        made: Recipe, seeds, recordings by side, licences, software: a record. Only ``name``, what the model
+            is called, and ``fitted_to`` (:class:`Fitted`) are used; older models have neither.
         card_sha256: Of everything else (:func:`sealed`).
     """
 
@@ -115,6 +141,15 @@ class ModelCard(_Strict):
     measured: _Name
     made: dict[str, JsonValue]
     card_sha256: str
+
+    @field_validator("made")
+    @classmethod
+    def _usable(cls, made: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        if "fitted_to" in made:
+            Fitted.model_validate_json(json.dumps(made["fitted_to"]))
+        if "name" in made and not (isinstance(made["name"], str) and _NAMED.fullmatch(made["name"])):
+            raise ValueError(f"name must be letters, digits, . - and _, not {made['name']!r}")
+        return made
 
     @field_validator("classes")
     @classmethod
@@ -275,6 +310,18 @@ class Model:
         ]
         return sha256(json.dumps(facts, sort_keys=True).encode())[:16]
 
+    @property
+    def name(self) -> str:
+        """What it is called in tables: its own name if it has one, its backbone, and its version."""
+        own, backbone = self.card.made.get("name"), self.card.backbone.name
+        return f"{f'{own}-on-{backbone}' if own else backbone}-{self.version[:8]}"
+
+    @property
+    def fitted(self) -> Fitted | None:
+        """What it was fitted to; None if that was not kept yet when it was made."""
+        kept = self.card.made.get("fitted_to")
+        return None if kept is None else Fitted.model_validate_json(json.dumps(kept))
+
 
 def is_model(path: Path) -> bool:
     """Whether a path is the folder of a trained detector."""
@@ -321,6 +368,11 @@ def read(folder: Path) -> Model:
             _AGAIN,
         )
     return Model(card, weights)
+
+
+def called(folder: Path) -> str:
+    """What a model is called after its folder: its name, but for what a table or file would trip over."""
+    return re.sub(r"[^\w.-]+", "-", folder.absolute().name).strip(".-")[:40]
 
 
 _AGAIN = "Copy the whole folder anew from where it was trained, or train again."

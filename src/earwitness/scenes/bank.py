@@ -18,6 +18,7 @@ from earwitness import audio
 from earwitness.errors import UnusableAudio, UserError
 from earwitness.manifest.table import near
 from earwitness.scenes import corpora, synth
+from earwitness.scenes.recordings import Recordings, recordings
 
 CACHE_BYTES = 256 * 2**20
 """Most that decoded clips may take in one process."""
@@ -35,6 +36,7 @@ class Source:
         path: The file; None for a built-in sound.
         seed: Seed of a built-in sound.
         name: The file's path within its bank, or ``builtin/<class>/<seed>``.
+        recording_known: Whether the bank states the recording; if not, the clip counts as one of its own.
     """
 
     label: str
@@ -44,6 +46,7 @@ class Source:
     path: Path | None = None
     seed: int = 0
     name: str = ""
+    recording_known: bool = True
 
 
 @dataclass(frozen=True)
@@ -59,11 +62,17 @@ class Bank:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was left out of it, one sentence a reason."""
-        return tuple(
+        """What was left out of it, one sentence a reason, and whether its recordings are known."""
+        left_out = (
             f"{count:,} of the bank's clips {'is' if count == 1 else 'are'} left out: {reason}."
             for reason, count in self.left_out.items()
         )
+        return tuple(filter(None, (*left_out, self.recordings.note)))
+
+    @property
+    def recordings(self) -> Recordings:
+        """Whether it is known which clips come from one recording."""
+        return recordings(self._all())
 
     def of(self, label: str) -> tuple[Source, ...]:
         """The sources of a label.
@@ -156,7 +165,15 @@ class Bank:
         clips, left_out = corpora.listed(folder)
         for one in clips:
             path = folder / one.name
-            source = Source(one.label, one.recording_id, one.licence, one.author, path, name=one.name)
+            source = Source(
+                label=one.label,
+                recording_id=one.recording_id,
+                licence=one.licence,
+                author=one.author,
+                path=path,
+                name=one.name,
+                recording_known=one.recording_known,
+            )
             by_label.setdefault(one.label, []).append(source)
         return _bank(by_label, left_out)
 

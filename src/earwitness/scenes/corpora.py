@@ -31,13 +31,17 @@ _FSD50K = "FSD50K.ground_truth"
 
 
 class Listed(NamedTuple):
-    """A clip as its folder lists it; texts are empty where nothing is stated, ``name`` is its path there."""
+    """A clip as its folder lists it; texts are empty where nothing is stated, ``name`` is its path there.
+
+    Where its recording is not known, ``recording_id`` is the clip's own name.
+    """
 
     label: str
     recording_id: str
     name: str
     licence: str = ""
     author: str = ""
+    recording_known: bool = True
 
 
 class Listing(NamedTuple):
@@ -84,7 +88,8 @@ def _from_folders(folder: Path) -> Listing:
             hint = f" (clips in folders below it: {deeper:,})" if deeper else ""
             faults.append(f"the label {inner.name!r} holds no sound: {inner}{hint}")
         for file in files:
-            found.append(Listed(inner.name, f"{inner.name}/{file.stem}", f"{inner.name}/{file.name}"))
+            own = f"{inner.name}/{file.stem}"
+            found.append(Listed(inner.name, own, f"{inner.name}/{file.name}", recording_known=False))
             if not file.is_file():  # reading a pipe would wait for ever
                 faults.append(f"{file} is a broken link, a pipe or a device")
         below += deeper
@@ -114,9 +119,10 @@ def _from_metadata(path: Path) -> Listing:
         name, label = PurePosixPath(cells["audio"]), cells["label"].strip()
         if not label:
             table.faults.append(f"row {row}: 'label' must not be empty")
-        recording = cells.get("recording_id", "").strip() or str(name.parent / name.stem)
+        stated = cells.get("recording_id", "").strip()
+        recording = stated or str(name.parent / name.stem)
         licence, author = cells.get("licence", ""), cells.get("author", "")
-        found.append((row, Listed(label, recording, str(name), licence, author)))
+        found.append((row, Listed(label, recording, str(name), licence, author, bool(stated))))
     return Listing(_checked(table, path.parent, found), {})
 
 

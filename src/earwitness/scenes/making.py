@@ -53,17 +53,14 @@ def begin(folder: Path, settings: Mapping[str, Any], prompts: int) -> None:
         if old["prompts"] < prompts:
             old["prompts"] = prompts
         shown = ((name, _shown(old, name), _shown(new, name)) for name in dict.fromkeys((*old, *new)))
-        faults = [
-            f"{name.removeprefix('settings.')}: {before} before, now {now}"
-            for name, before, now in shown
-            if before != now
-        ]
-        if faults:
-            raise InputFaults(
-                f"{folder} was made otherwise",
-                faults,
-                "Give the settings as they were (there may be more prompts), or name another folder.",
-            )
+        differing = [(name.removeprefix("settings."), old, new) for name, old, new in shown if old != new]
+        if differing:
+            others = [name for name, *_ in differing if name not in _OF_BANK]
+            remedy = "Give the settings as they were (there may be more prompts), or name another folder."
+            if not others:
+                remedy = "Put the bank back as it was, or name another folder for what is made of it now."
+            faults = [_told(*one, alone=not others) for one in differing]
+            raise InputFaults(f"{folder} was made otherwise", faults, remedy)
     write_text(path, text)
 
 
@@ -88,6 +85,23 @@ def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
             yield from _flat(inner, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", inner
+
+
+SLICES = "slices_sha256"
+_OF_BANK = (SLICES, "clips_of_unknown_recording")
+"""Settings that the clips of a bank decide."""
+
+
+def _told(name: str, before: str, now: str, *, alone: bool) -> str:
+    """A difference in words; ``alone`` if nothing but the bank's clips differs."""
+    if name != SLICES:
+        return f"{name}: {before} before, now {now}"
+    if not alone:
+        return f"{SLICES}: other pieces of the bank's clips, by these differences or as the clips changed"
+    return (
+        "the clips of the bank changed since: some were added, taken out, exchanged or put under another "
+        f"label ({SLICES}: {before} before, now {now})"
+    )
 
 
 def _shown(values: Mapping[str, Any], name: str) -> str:

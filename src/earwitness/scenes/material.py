@@ -112,7 +112,8 @@ def gather(
         named = {label: sound for label, sound in named.items() if sound.name not in beyond}
         if beyond:
             notes.append(f"Classes that the listener does not claim to know: {', '.join(beyond)}.")
-    side = splits.split(bank.relabelled({label: sound.name for label, sound in named.items()}), split)
+    used = bank.relabelled({label: sound.name for label, sound in named.items()})
+    side = splits.split(used, split)
     notes += (f"{label} is shared by train and test: {why}." for label, why in side.shared.items())
     cut = slices.cut(
         side.bank,
@@ -152,6 +153,7 @@ def gather(
         "measure": measure,
         "levels_db": list(LEVELS_DB),
         "classes": {name: sound.phrase for name, sound in chosen.items()},
+        **used.recordings.settings(),
         "slices_sha256": _digest(cut.slices),
     }
     return Material(side.bank, chosen, cut.slices, tuple(notes), settings)

@@ -3,13 +3,14 @@
 import platform
 import shlex
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
 from earwitness.backbones.base import Timed
 from earwitness.listeners.trained_model import (
+    SOUND_DIGITS,
     BackboneCard,
     ClassCard,
     Model,
@@ -19,22 +20,42 @@ from earwitness.listeners.trained_model import (
 from earwitness.manifest.plain import markdown_text
 from earwitness.scenes.bank import Source
 from earwitness.scenes.card import licence_class
+from earwitness.scenes.recordings import wholes
+from earwitness.scenes.slices import Slice
 from earwitness.training import tuning
 from earwitness.training.detector import Detector, Settings
-from earwitness.training.sides import HELD_OUT
+from earwitness.training.sides import HELD_OUT, Sides
 from earwitness.training.targets import CELL_S, HOP_S
 
-WHERE = {
-    HELD_OUT: "recordings it was not trained on (split held-out)",
-    "shared": "the recordings it was trained on, in other mixtures (split shared, the easier setting)",
-}
-"""What is measured where, by split."""
+
+def where(of: Sides) -> str:
+    """What it is measured on, and whether that can be known to be other recordings."""
+    if of.split != HELD_OUT:
+        return "the recordings it was trained on, in other mixtures (split shared, the easier setting)"
+    if not of.known.unknown:
+        return "recordings it was not trained on (split held-out)"
+    alike, tested = of.alike
+    doubt = "pieces of one may have been trained on"
+    if alike:
+        doubt = (
+            f"{alike:,} of the {tested:,} tested on look by their names like pieces of ones it was trained "
+            "on, so this is probably too good"
+        )
+    return (
+        f"clips it was not trained on (split held-out; recordings are not known for {of.known.unknown:,} of "
+        f"{of.known.clips:,} clips: {doubt})"
+    )
+
 
 _PACKAGES = ("earwitness", "numpy", "scipy", "soundfile", "soxr", "torch")
 
 
-def model(detector: Detector, backbone: Timed, settings: Settings, command: str) -> Model:
-    """A detector as its folder holds it."""
+def model(detector: Detector, backbone: Timed, settings: Settings, command: str, name: str = "") -> Model:
+    """A detector as its folder holds it.
+
+    Args:
+        name: What it is called in tables, see :func:`.trained_model.called`; empty for nothing of its own.
+    """
     measured = detector.measured
     classes = tuple(
         ClassCard(
@@ -47,6 +68,7 @@ def model(detector: Detector, backbone: Timed, settings: Settings, command: str)
         for name, threshold in zip(detector.sides.classes, detector.thresholds, strict=True)
     )
     made: dict[str, Any] = {
+        **({"name": name} if name else {}),
         "command": _without_folders(command),
         "split": detector.sides.split,
         "recipe": asdict(settings),
@@ -62,6 +84,7 @@ def model(detector: Detector, backbone: Timed, settings: Settings, command: str)
         "linear_layer": dict(measured.linear),
         "overlap_f1": dict(measured.events.by_class),
         "recordings": detector.sides.recordings(),
+        "fitted_to": _fitted(detector),
         "shared_by_rule": dict(detector.sides.shared),
         "without_held": sorted(detector.sides.unheld),
         "notes": list(detector.sides.notes),
@@ -91,7 +114,7 @@ def sentence(detector: Detector, settings: Settings) -> str:
     mean = measured.mean["counted"]
     said = (
         f"on {settings.test:,} mixtures of one to {settings.mixing.most} sounds from "
-        f"{WHERE[detector.sides.split]}, {len(measured.counted)} classes, its frame mAP (cells of "
+        f"{where(detector.sides)}, {len(measured.counted)} classes, its frame mAP (cells of "
         f"{CELL_S:g} s) was {mean.value:.2f} ({mean.low:.2f} to {mean.high:.2f} over mixtures)"
     )
     if measured.compared:
@@ -197,10 +220,27 @@ def _seen(before_s: float) -> str:
     return f"{where} (what is better on these mixtures)"
 
 
+def _fitted(detector: Detector) -> dict[str, Any]:
+    """What weights or thresholds were fitted to, as :class:`.trained_model.Fitted` reads it."""
+    found = [piece for recordings in _fitting(detector) for of in recordings.values() for piece in of]
+    sources = {piece.source for piece in found}
+    return {
+        "sounds": sorted({piece.pcm_hash[:SOUND_DIGITS] for piece in found}),
+        "recordings": sorted({one.recording_id for one in sources if one.recording_known}),
+        "unknown": sum(not one.recording_known for one in sources),
+        "pieces": sorted(wholes(sources)),
+    }
+
+
+def _fitting(detector: Detector) -> Iterator[Mapping[str, tuple[Slice, ...]]]:
+    """The recordings, class by class, that weights or thresholds were fitted to."""
+    for pools in (detector.sides.train, detector.sides.held):
+        yield from pools.values()
+
+
 def _licences(detector: Detector) -> Mapping[str, int]:
     """Kind of licence -> clips that weights or thresholds were fitted to, the most frequent first."""
     used: set[Source] = set()
-    for pools in (detector.sides.train, detector.sides.held):
-        for recordings in pools.values():
-            used |= {piece.source for pieces in recordings.values() for piece in pieces}
+    for recordings in _fitting(detector):
+        used |= {piece.source for of in recordings.values() for piece in of}
     return dict(Counter(map(licence_class, sorted(used, key=lambda one: one.name))).most_common())

@@ -24,7 +24,8 @@ from functools import partial
 from earwitness.errors import UserError
 from earwitness.manifest.table import listing, near
 from earwitness.scenes import slices, splits
-from earwitness.scenes.bank import Bank
+from earwitness.scenes.bank import Bank, Source
+from earwitness.scenes.recordings import Recordings, wholes
 from earwitness.training.mixtures import Pools, pools
 
 HELD_OUT, SHARED = "held-out", "shared"
@@ -46,6 +47,9 @@ class Sides:
             ``shared``, where that is so for all.
         unheld: Classes that are held in sounds that are trained on; empty for the split ``shared``.
         notes: What of the bank is not used, what the sides share, and why.
+        known: What is known of the recordings of all clips.
+        alike: Recordings tested on, of the classes not in ``shared``, that look by their clips' names like
+            pieces of one that is trained on or held; and how many are tested on in all.
     """
 
     split: str
@@ -55,6 +59,8 @@ class Sides:
     shared: Mapping[str, str]
     unheld: frozenset[str]
     notes: tuple[str, ...]
+    known: Recordings
+    alike: tuple[int, int] = (0, 0)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -98,7 +104,8 @@ def sides(
     if split == SHARED:
         plain = cut(bank)
         whole, tested = pools(*(one.slices for one in found)), pools(plain.slices)
-        return Sides(split, whole, tested, tested, {}, frozenset(), (*bank.notes, *_left_out(plain)))
+        notes = (*bank.notes, *_left_out(plain))
+        return Sides(split, whole, tested, tested, {}, frozenset(), notes, bank.recordings)
     other = splits.split(bank, "test")
     plain = cut(other.bank, progress=progress)
     test = pools(plain.slices)
@@ -109,8 +116,35 @@ def sides(
     }
     shared = {**leaks, **other.shared}
     unheld = frozenset(_common(held, train))
-    notes = (*bank.notes, *_left_out(found[0], plain), *_told(train.keys(), shared, unheld))
-    return Sides(split, train, held, test, shared, unheld, notes)
+    alike = _alike(test, shared.keys(), train, held)
+    notes = (
+        *bank.notes,
+        *_pieces(*alike),
+        *_left_out(found[0], plain),
+        *_told(train.keys(), shared, unheld),
+    )
+    return Sides(split, train, held, test, shared, unheld, notes, bank.recordings, alike)
+
+
+def _alike(test: Pools, shared: Set[str], *others: Pools) -> tuple[int, int]:
+    """How many recordings of the test side look like pieces of one that others hold, and how many it has."""
+    there = wholes(source for side in others for of in _recordings(side) for source in of)
+    tested = list(_recordings({label: of for label, of in test.items() if label not in shared}))
+    return sum(not there.isdisjoint(wholes(of)) for of in tested), len(tested)
+
+
+def _recordings(side: Pools) -> Iterator[set[Source]]:
+    """The clips of every recording."""
+    for recordings in side.values():
+        yield from ({piece.source for piece in of} for of in recordings.values())
+
+
+def _pieces(alike: int, of: int) -> Iterator[str]:
+    if alike:
+        yield (
+            f"CAUTION: {alike:,} of the {of:,} recordings tested on look by their names like pieces of ones "
+            "that it was trained on: then what is measured is too good, and says little of other recordings."
+        )
 
 
 def _told(classes: Set[str], shared: Mapping[str, str], unheld: frozenset[str]) -> Iterator[str]:

@@ -72,11 +72,12 @@ def clips(stock: Stock) -> str:
             recordings = len({piece.source.recording_id for piece in pieces})
             seconds = sum(piece.length for piece in pieces) / stock.rate_hz
             rows.append((name, one.group, str(recordings), str(len(pieces)), f"{seconds:.0f}"))
+    known = "" if not stock.recordings.unknown else ", as far as recordings are known (see below)"
     parts = [
         "## Clips",
         f"Each clip was cut into slices of {SHORTEST_S:g} to {LONGEST_S:g} s that do not overlap. Training "
-        "and test side share no recording, but for the classes named below. `licences.csv` lists every clip "
-        "that was used.",
+        f"and test side share no recording{known}, but for the classes named below. `licences.csv` lists "
+        "every clip that was used.",
         table(("class", "group", "recordings", "slices", "seconds"), rows),
     ]
     if stock.listener:
@@ -85,8 +86,8 @@ def clips(stock: Stock) -> str:
             + (names(stock.unknown) or "none")
             + "."
         )
-    if stock.bank.notes:
-        parts.append(listed(stock.bank.notes))
+    if stock.notes:
+        parts.append(listed(stock.notes))
     if stock.shared:
         parts.append(
             "Shared by rule, as their recordings could not be split:\n\n"

@@ -11,6 +11,7 @@ from earwitness.errors import InputFaults, UserError
 from earwitness.manifest.table import listing
 from earwitness.scenes import levels, placing, slices, splits
 from earwitness.scenes.bank import Bank
+from earwitness.scenes.recordings import Recordings
 from earwitness.scenes.ritta.classes import CLASSES, GROUPS, computed, named
 from earwitness.scenes.ritta.deal import Groups
 from earwitness.scenes.ritta.staging import (
@@ -28,6 +29,8 @@ AMBIENCE_DB = -50.0
 """Level of an ambience by default, 21 dB below the quietest sound at 1 m."""
 
 LEAVE_OUT = "--leave-out-missing"
+_FEW = 3
+"""Missing classes of which more is said than the name."""
 SHORTEST_S, LONGEST_S = 1.0, 5.0
 """Bounds of a slice, RiTTA's."""
 LOWEST_HZ = 8_000
@@ -49,6 +52,8 @@ class Stock:
         unused: Labels of the bank that stand for none of the classes.
         left_out: Class -> reason -> how many clips gave no slice.
         refused: Name of each clip that nobody could hear -> why.
+        notes: What was left out of the bank, and whether its recordings are known, on either side.
+        recordings: How well the recordings of the classes are known, on either side.
     """
 
     bank: Bank
@@ -65,6 +70,8 @@ class Stock:
     unused: tuple[str, ...]
     left_out: Mapping[str, Mapping[str, int]]
     refused: Mapping[str, str]
+    notes: tuple[str, ...]
+    recordings: Recordings
 
     @property
     def groups(self) -> Groups:
@@ -93,6 +100,7 @@ class Stock:
             "missing_classes": list(self.missing),
             "shortened_classes": list(self.shortened),
             "shared_by_rule": dict(self.shared),
+            **self.recordings.settings(),
             "slices_sha256": self.fingerprint(),
         }
 
@@ -147,9 +155,9 @@ def stock(
             f"Name its labels: {', '.join(wanted or CLASSES)}.",
         )
     if lacking and not leave_out_missing:
-        faults = [f"it has no clip of {name!r}{_also(name)}" for name in lacking]
-        raise InputFaults("The bank", faults, f"Add clips of these classes, or leave them out: {LEAVE_OUT}.")
-    side = splits.split(bank.relabelled(names), split)
+        raise _lacking(lacking, wanted)
+    classed = bank.relabelled(names)
+    side = splits.split(classed, split)
     cut = partial(
         slices.cut, rate_hz=rate_hz, shortest_s=SHORTEST_S, measure=measure, leave_out_empty=leave_out_missing
     )
@@ -182,6 +190,8 @@ def stock(
             **{label: _unplaced(paused[label]) for label in paused},
         },
         refused=whole.refused,
+        notes=classed.notes,
+        recordings=classed.recordings,
     )
 
 
@@ -216,6 +226,19 @@ def _paused(paused: Slices, duration_s: float, rate_hz: int) -> InputFaults:
 
 def _unplaced(pieces: Sequence[Slice]) -> Mapping[str, int]:
     return {"with pauses too long to be placed twice": len({piece.source.name for piece in pieces})}
+
+
+def _lacking(lacking: Sequence[str], wanted: Sequence[str]) -> InputFaults:
+    """Of a few classes also what else their folders may be called."""
+    few = len(lacking) <= _FEW
+    names = ", ".join(f"{name!r}{_also(name) if few else ''}" for name in lacking)
+    of = "" if few else f"{len(lacking)} of the {len(wanted)} classes: "
+    return InputFaults(
+        "The bank",
+        [f"it has no clip of {of}{names}"],
+        f"Add clips of these classes, or do without them: {LEAVE_OUT}. See what the bank has: earwitness "
+        "scenes bank.",
+    )
 
 
 def _also(name: str) -> str:
