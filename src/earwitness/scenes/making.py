@@ -88,12 +88,17 @@ def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
 
 
 SLICES = "slices_sha256"
-_OF_BANK = (SLICES, "clips_of_unknown_recording")
+UNKNOWN = "clips_of_unknown_recording"
+_OF_BANK = (SLICES, UNKNOWN)
 """Settings that the clips of a bank decide."""
 
 
 def _told(name: str, before: str, now: str, *, alone: bool) -> str:
     """A difference in words; ``alone`` if nothing but the bank's clips differs."""
+    if name == UNKNOWN and alone:
+        return (
+            f"the bank has other clips than before whose recordings are not known: {before} before, now {now}"
+        )
     if name != SLICES:
         return f"{name}: {before} before, now {now}"
     if not alone:

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from earwitness.scenes.making import UNKNOWN
+
 if TYPE_CHECKING:
     from earwitness.scenes.bank import Source
 
@@ -67,7 +69,7 @@ class Recordings:
 
     def settings(self) -> dict[str, int]:
         """The same as a setting of what is made of the clips; nothing if all recordings are known."""
-        return {"clips_of_unknown_recording": self.unknown} if self.unknown else {}
+        return {UNKNOWN: self.unknown} if self.unknown else {}
 
 
 def recordings(sources: "Iterable[Source]") -> Recordings:
