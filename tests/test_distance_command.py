@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -81,7 +82,8 @@ def test_every_file_carries_the_recipe(result):
         assert found.recipe.key in text
     assert "Command: " in (out / "protocol.md").read_text()
     assert not (out / "left_out.csv").exists()
-    assert "copy: 4 of 4 clips are paired with the reference by name." in " ".join(printed.split())
+    assert "more notes in distances.md" in printed
+    assert "by name: 4 of 4 of copy; 4 of 4 of noisy." in (out / "distances.md").read_text()
     assert "Without a column, as no set has a number: " in " ".join(printed.split())
 
 
@@ -109,6 +111,7 @@ def test_results_join_only_if_their_recipes_agree(folders, result, tmp_path):
     assert code == 2
     assert "different recipes" in said
     assert "reference: " in said
+    assert max(map(len, re.findall("[0-9a-f]{13,}", said.split("recipes:")[1])), default=0) == 0
     assert not (tmp_path / "never").exists()
     assert run("--table", tmp_path, "-o", tmp_path / "never")[0] == 2
     code, said = run("--table", out, "-o", tmp_path / "never", "--backbone", "panns")
@@ -187,6 +190,62 @@ def test_nothing_is_written_over_a_run_or_among_clips(folders, result, tmp_path)
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["run.json"]
 
 
+def test_a_folder_that_cannot_be_written_is_told_before_any_work(folders, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    for out, why in ((tmp_path / "file", "is a file"), (tmp_path / "file" / "in", "cannot be made")):
+        code, said = run(folders / "clean", folders / "sets", "-o", out, "--backbone", "yamnet")
+        assert (code, why in said, "-o" in said) == (2, True, True)
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_result_of_other_inputs_is_not_replaced(folders, tmp_path):
+    how = {"backbone": Bands(), "workers": 1, "cache": False, "metrics": ["kad"], "out": tmp_path / "out"}
+    sets = {"noisy": folders / "sets" / "noisy"}
+    earwitness.distance(folders / "clean", sets, **how)
+    before = (tmp_path / "out" / "distances.json").read_bytes()
+    for change in ({"seed": 1}, {"metrics": ["kl"]}, {"backbone": Tagless()}, {"paired": False}):
+        with pytest.raises(InputFaults, match="holds a result of other inputs") as raised:
+            earwitness.distance(folders / "clean", sets, **(how | change))
+        assert next(iter(change)) in str(raised.value)
+        assert "-o" in raised.value.remedy
+    with pytest.raises(InputFaults, match=r"sets\.more: nothing before"):
+        earwitness.distance(folders / "clean", sets | {"more": folders / "sets" / "copy"}, **how)
+    earwitness.distance(folders / "clean", sets, **how)
+    assert (tmp_path / "out" / "distances.json").read_bytes() == before
+    earwitness.distance(folders / "clean", sets, **(how | {"out": tmp_path / "one"}))
+    with pytest.raises(InputFaults, match="results: nothing before"):
+        earwitness.api.join_distances([tmp_path / "one"], out=tmp_path / "out")
+
+
+def test_many_sets_are_told_in_few_lines(tmp_path):
+    for number in range(30):
+        for name in NAMES[:3]:
+            write(tmp_path / "sets" / f"set, {number}" / f"{name}.wav", band(number % 8, number, seconds=0.5))
+    clean = folder(tmp_path / "clean", [f"{name} {n}" for n in range(6) for name in NAMES])
+    code, printed = run(
+        *(clean[0].parent, tmp_path / "sets", "-o", tmp_path / "out", "--workers", 1, "--no-cache"),
+        *("--metrics", "fad,is"),
+    )
+    assert code == 0
+    notes = printed.split("Embeddings of yamnet")[1].splitlines()
+    assert len(notes) < 15
+    assert "more note" in printed
+    listed = (tmp_path / "out" / "distances.md").read_text().split("## Notes")[1].strip().splitlines()
+    assert len(listed) < 10
+    assert any("0.50 s in set, 0; 0.50 s in set, 1;" in note and "; and 25 more" in note for note in listed)
+    assert printed.count("needs more than") == 1
+
+
+def test_the_protocol_tells_of_no_number_that_the_table_lacks(tmp_path):
+    """Halves of the reference have more frames than dimensions, the set's one clip has not."""
+    clean = folder(tmp_path / "clean", [f"{n}" for n in range(24)])
+    write(tmp_path / "one" / "1.wav", band(1, 7))
+    how = {"backbone": Bands(), "workers": 1, "cache": False, "metrics": ["fad", "is"]}
+    found = earwitness.distance(clean[0].parent, {"one": tmp_path / "one"}, out=tmp_path / "out", **how)
+    assert any(row.metric == "fad" and row.value is not None for row in found.distances.rows)
+    assert "FAD" not in (tmp_path / "out" / "protocol.md").read_text().split("Command")[0]
+
+
 def test_a_sample_tells_of_the_clips_that_were_drawn(folders):
     found = earwitness.distance(
         folders / "clean",
@@ -198,9 +257,9 @@ def test_a_sample_tells_of_the_clips_that_were_drawn(folders):
         cache=False,
     ).distances
     said = " ".join(found.notes)
-    assert "noisy: 2 of 2 clips are paired" in said
+    assert "paired with the reference by name: 2 of 2 of noisy." in said
     assert "without a counterpart" not in said
-    assert "No interval, since fewer than 10 clusters of clips: KL of noisy" in said
+    assert "No interval, since fewer than 10 clusters of clips: KL (noisy" in said
 
 
 @pytest.mark.parametrize(
@@ -226,7 +285,7 @@ def test_a_number_that_was_changed_by_hand_is_refused(result, change):
 
 def test_the_protocol_says_how_every_interval_was_made(folders, tmp_path):
     how = {"workers": 1, "cache": False, "draws": 50, "backbone": Bands()}
-    for name in NAMES * 4:
+    for name in NAMES * 6:
         at = len(list(tmp_path.glob("a/*")))
         write(tmp_path / "a" / f"{at} {name}.wav", band(at % 8, at))
         write(tmp_path / "b" / f"{at} {name}.wav", band(at % 8, 99 + at, gain=0.03))
@@ -289,6 +348,7 @@ def test_bad_input_is_refused_with_all_faults_at_once(folders, tmp_path):
     assert code == 2
     for part in ("gone: no such", "no audio in", "'x'", "'kdl' (did you mean", "limit", "level must lie"):
         assert part in said
+    assert "Name folders of audio" in said
     assert not (tmp_path / "out").exists()
     code, said = run(folders / "clean", folders / "sets", "--backbone", "yamnett", "-o", tmp_path / "out")
     assert (code, "yamnet" in said) == (2, True)
@@ -342,4 +402,4 @@ def test_the_rate_of_a_set_is_told(folders, tmp_path):
     found = earwitness.distance(
         folders / "clean", {"low": tmp_path / "low"}, backbone=Bands(), workers=1, cache=False
     ).distances
-    assert any("low: 4 of 4 clips have a lower rate than the backbone's 16000 Hz" in n for n in found.notes)
+    assert any("lower rate than the backbone's 16000 Hz: 4 of 4 of low" in n for n in found.notes)

@@ -76,7 +76,7 @@ def test_a_set_against_itself_is_zero_everywhere_and_says_that_it_is_the_same(cl
         one = row(found, "copy", metric)
         assert (one.value, one.low, one.high) == (0.0, pytest.approx(0, abs=1e-9), pytest.approx(0, abs=1e-9))
     assert values(found, "copy").get("kl") == (0.0 if paired else None)
-    assert any("24 of 24 clips are sounds of the reference too" in note for note in found.notes)
+    assert any("sounds of the reference too, bit by bit: 24 of 24 of copy" in note for note in found.notes)
 
 
 def test_numbers_are_those_of_the_scores_on_the_same_embeddings(clean, noisy):
@@ -144,7 +144,7 @@ def test_too_few_embeddings_are_refused_with_the_counts_and_kad_is_given(clean, 
     assert "8 here" in one.reason
     assert "more than 8" in one.reason
     assert row(few, "few", "kad").value is not None
-    assert any("Too few embeddings" in note and "few" in note for note in few.notes)
+    assert any("KAD stands in" in note for note in few.notes)
     enough = measured(items("more", noisy[: WIDTH + 1]), clean, Bands(), metrics=["fd"], **HOW)
     assert row(enough, "more", "fd").value > 0
 
@@ -165,7 +165,7 @@ def test_a_broken_file_is_left_out_and_is_not_its_neighbour(clean, noisy, tmp_pa
     assert values(found, "broken") == pytest.approx(values(without, "broken"), rel=1e-9)
     (_, coverage) = found.coverage
     assert (coverage.clips, coverage.used, coverage.paired) == (24, 22, 22)
-    assert any("2 of 24 clips cannot be used" in note for note in found.notes)
+    assert any("cannot be used and are left out: 2 of 24 of broken" in note for note in found.notes)
 
 
 def test_a_broken_reference_takes_only_its_own_pair(clean, noisy, tmp_path):
@@ -192,9 +192,9 @@ def test_odd_clips_give_numbers_and_are_told(clean, noisy, tmp_path):
     assert all(one.value is not None for one in found.rows if one.system == "odd" and one.metric != "clap")
     json.dumps(to_json(found), allow_nan=False)
     said = " ".join(found.notes)
-    assert "odd: 1 of 23 clips are silent" in said
-    assert "odd: 1 of 23 clips have a lower rate" in said
-    assert "odd: 1 of 23 clips are the same sound as another" in said
+    assert "Silent clips, counted like any other: 1 of 23 of odd." in said
+    assert "16000 Hz: 1 of 23 of odd (from 8000 Hz)" in said
+    assert "the same sound as another of their set: 1 of 23 of odd" in said
     assert "unreadable" in found.left_out[0][2]
 
 
@@ -202,12 +202,36 @@ def test_sets_of_different_size_or_length_are_named(clean, tmp_path):
     longer = folder(tmp_path, NAMES[:12], 3, seconds=2.0)
     found = measured(items("longer", longer, clean[:12]), clean, Bands(), **HOW)
     said = " ".join(found.notes)
-    assert "different size: the reference 24 clips, longer 12" in said
-    assert "longer: its clips last 2.00 s on average, the reference's 1.00 s" in said
+    assert "different size, in clips: 24 of the reference; 12 of longer." in said
+    assert "Clips last 1.00 s in the reference on average, but 2.00 s in longer" in said
     assert [(c.system, c.clips, c.mean_s) for c in found.coverage] == [
         (REFERENCE, 24, 1.0),
         ("longer", 12, 2.0),
     ]
+
+
+def test_a_background_on_one_side_alone_is_told(clean, noisy, tmp_path):
+    """Half a second of zeros behind each reference; of the sets one has them too, one has faint noise."""
+    rng = np.random.default_rng(0)
+    half = RATE_HZ // 2
+
+    def padded(name: str, gain: float, paths: list[Path]) -> list[Path]:
+        tails = (gain * rng.uniform(-1, 1, half) for _ in paths)
+        sounds = (audio.read(path).samples[0] for path in paths)
+        return [
+            write(tmp_path / name / path.name, np.concatenate([sound, tail]).astype(np.float32))
+            for path, sound, tail in zip(paths, sounds, tails, strict=True)
+        ]
+
+    truth, still, hiss = padded("truth", 0, clean), padded("still", 0, noisy), padded("hiss", 1e-3, noisy)
+    sets = [*items("still", still, truth), *items("hiss", hiss, truth)]
+    found = measured(sets, truth, Bands(), metrics=["kad"], **HOW)
+    assert [row.digital_silence for row in found.coverage] == pytest.approx([1 / 3, 1 / 3, 0], abs=0.01)
+    (note,) = [note for note in found.notes if "Digital silence" in note]
+    assert "is 33% of the reference's time, but 0% of hiss: " in note
+    assert not measured(items("still", truth), still, Bands(), metrics=["kad"], **HOW).notes
+    none = measured(sets, truth, Bands(), metrics=["kad"], baselines=["hiss"], **HOW)
+    assert not any("Digital silence" in note for note in none.notes)
 
 
 def test_what_a_backbone_cannot_give_has_a_reason(clean, noisy):
@@ -304,7 +328,7 @@ def test_alternatives_change_neither_the_kernel_nor_the_size_of_the_reference(cl
     assert row(found, "one", "kad").value == pytest.approx(row(alone, "one", "kad").value)
     assert values(found, FLOOR) == pytest.approx(values(alone, FLOOR))
     assert row(found, "two", "kad").reference_n == 24
-    assert any("different size: the reference 24 clips, one 24, two 23" in note for note in found.notes)
+    assert any("24 of the reference; 24 of one; 23 of two." in note for note in found.notes)
 
 
 def test_a_reference_set_counts_as_a_whole_where_only_some_of_it_is_paired(clean, noisy):
@@ -338,15 +362,16 @@ def test_a_sound_that_is_there_twice_is_no_second_clip(clean, noisy, tmp_path):
 
 
 def test_few_clips_give_means_without_intervals_and_the_reason(clean, noisy):
-    for count, sure in ((9, False), (10, True)):
+    for count in (9, 10, 20, 21):
         found = measured(
             items("few", noisy[:count], clean[:count]), clean, Bands(), metrics=["kl", "is"], **HOW
         )
-        for metric in ("kl", "is"):
-            one = row(found, "few", metric)
+        for metric, least in (("kl", 10), ("is", 21)):
+            one, title = row(found, "few", metric), metric.upper()
             assert one.value is not None
-            assert (one.low is not None) == (one.no_interval == "") == sure
-        assert any("No interval" in note and "KL of few" in note for note in found.notes) != sure
+            assert (one.low is not None) == (one.no_interval == "") == (count >= least)
+            told = any("No interval" in note and f"{title} (few" in note for note in found.notes)
+            assert told == (count < least)
     same = measured(items("same", clean, clean), clean, Bands(), metrics=["kl"], **HOW)
     assert row(same, "same", "kl").no_interval == "all clips have the same value"
     assert any(note.startswith("IS is too low for few clips") for note in found.notes)
@@ -357,8 +382,7 @@ def test_kad_is_said_to_stand_in_only_where_it_does(clean, noisy, tmp_path):
     bad.write_bytes(b"")
     sets = [*items("fine", noisy), *items("single", noisy[:1]), Compared("broken", "1", bad)]
     found = measured(sets, clean, Bands(), metrics=["fd"], **HOW)
-    said = [note for note in found.notes if "Fréchet" in note]
-    assert said == ["Too few embeddings for a Fréchet distance of single, and there is no KAD either."]
+    assert not any("KAD stands in" in note for note in found.notes)
 
 
 def test_a_sample_is_the_same_in_every_set_and_is_in_the_recipe(clean, noisy):

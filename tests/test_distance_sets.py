@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from earwitness.errors import InputFaults
+from earwitness.manifest.folder import read_clips
 from earwitness.tasks.distance_sets import read_sets
 
 
@@ -28,9 +29,9 @@ def test_equal_names_are_pairs_whatever_the_ending(tmp_path):
     assert {item.clip_id for item in found.items} == {"a", "più/雨 の音", "d"}
     assert {path.name for path in found.reference} == {"a.wav", "雨 の音.flac", "c.wav"}
     said = " ".join(found.notes)
-    assert "ours: 2 of 3 clips are paired with the reference by name." in said
-    assert "clips of ours without a counterpart (1): d" in said
-    assert "clips of the reference without a counterpart in ours (1): c" in said
+    assert "Clips paired with the reference by name: 2 of 3 of ours." in said
+    assert "Clips without a counterpart in the reference: 1 of ours ('d')." in said
+    assert "Clips of the reference without a counterpart: 1 in ours ('c')." in said
     assert "notes.txt" in said
 
 
@@ -67,9 +68,7 @@ def test_names_of_several_clips_are_told_where_they_stop_pairs(tmp_path):
     mix = touch(tmp_path / "mix", "a.flac", "a.mp3", "v1.0.wav", "c.wav", "d.wav", "d.mp3")
     found = read_sets(truth, {"mix": mix})
     said = " ".join(found.notes)
-    several = "several clips of one name but for the ending, which are not paired (1)"
-    assert f"mix: mix has {several}: a" in said
-    assert f"mix: the reference has {several}: c" in said
+    assert "not paired: 1 of mix ('a'); 1 of the reference beside mix ('c')." in said
     assert {name for name, partner in pairs(found).items() if partner} == {"v1.0.wav"}
     double = touch(tmp_path / "double", "a.flac", "a.mp3")
     with pytest.raises(InputFaults, match="double has several clips of one name but for the ending"):
@@ -80,7 +79,7 @@ def test_names_of_several_clips_are_told_where_they_stop_pairs(tmp_path):
 def test_the_reference_among_the_sets_is_told(tmp_path):
     truth = touch(tmp_path / "truth", "a.wav")
     found = read_sets(truth, {"truth": truth / ".." / "truth"})
-    assert "truth: it is the folder of the reference itself." in found.notes
+    assert "The folder of the reference itself: truth." in found.notes
 
 
 def test_captions_come_from_prompts_then_the_folder_then_the_counterpart(tmp_path):
@@ -100,6 +99,14 @@ def test_captions_come_from_prompts_then_the_folder_then_the_counterpart(tmp_pat
         "b": "own b",
         "c": "truth c",
     }
+
+
+def test_a_link_to_nothing_is_a_clip_like_any_that_cannot_be_read(tmp_path):
+    truth, ours = touch(tmp_path / "truth", "a.wav", "b.wav"), touch(tmp_path / "ours", "a.wav")
+    (ours / "b.wav").symlink_to(tmp_path / "nothing.wav")
+    assert pairs(read_sets(truth, {"ours": ours})) == {"a.wav": "a.wav", "b.wav": "b.wav"}
+    with pytest.raises(InputFaults, match="link to nothing"):
+        read_clips(ours)
 
 
 def test_every_fault_is_told_at_once(tmp_path):

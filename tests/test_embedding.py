@@ -103,6 +103,7 @@ def test_50ms_clip_and_silence_are_embedded(tmp_path: Path, yamnet: Backbone) ->
     silent = one(wav(tmp_path / "silent.wav", np.zeros((1, RATE_HZ), np.float32)), yamnet)
     assert short.embedding.frames.shape == (1, yamnet.width)
     assert (short.silent, silent.silent) == (False, True)
+    assert (short.digital_silence, silent.digital_silence) == (0, 1)
     assert short.duration_s == 0.05
     assert np.isfinite(silent.embedding.frames).all()
 

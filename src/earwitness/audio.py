@@ -38,6 +38,8 @@ CANCELLED = "the channels cancel each other in the mean downmix"
 """A warning: what is heard of the clip in mono is not its sound."""
 
 _SILENT_PEAK = 1e-4  # -80 dBFS: dither and codec residue stay below it, audible sound does not
+_NOTHING = 10 ** (-90 / 20)  # 16 bits have one step below it
+_NOTHING_S = 0.01
 _FULL_SCALE = 0.9999  # just below 32767/32768
 CLIPPED_SHARE = 1e-3  # a peak-normalised clip touches full scale a few times; a clipped one stays there
 _CANCELLED_DB = 20.0  # n unrelated channels lose only 10 log10(n) dB
@@ -176,6 +178,20 @@ def clipped_share(samples: Samples) -> float:
     Clipping that was turned down afterwards is not seen.
     """
     return int(np.count_nonzero(np.abs(samples) >= _FULL_SCALE)) / samples.size
+
+
+def digital_silence(samples: Samples, rate_hz: int) -> float:
+    """Share of the time, in [0, 1], in which no sample of any channel reaches -90 dBFS, by blocks of 10 ms.
+
+    No recording is that quiet: such spans were put together, gated, or written as zeros.
+
+    Args:
+        samples: (channels, n), n at least 1.
+    """
+    loudest = np.maximum(samples.max(axis=0), -samples.min(axis=0))
+    starts = np.arange(0, len(loudest), max(1, round(_NOTHING_S * rate_hz)))
+    lengths = np.diff(starts, append=len(loudest))
+    return float(lengths[np.maximum.reduceat(loudest, starts) < _NOTHING].sum() / len(loudest))
 
 
 def pcm_hash(samples: Samples, rate_hz: int) -> str:

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from earwitness.api.bench import systems_of
 from earwitness.api.runs import Progress, stage
 from earwitness.backbones import open_backbone
 from earwitness.backbones.base import Backbone
 from earwitness.errors import InputFaults, UserError
-from earwitness.files import taken
+from earwitness.files import refuse_other, seen_from, taken
 from earwitness.report import distance_files
 from earwitness.tasks.distance_measures import check_metrics, measured
 from earwitness.tasks.distance_sets import read_sets
@@ -79,7 +79,8 @@ def distance(
     Args:
         reference: Its folder, see tasks.distance_sets.
         sets: Folder by name; or one folder or several, see api.bench.systems_of.
-        out: Where to write numbers, tables and protocol; nothing is written without.
+        out: Where to write numbers, tables and protocol; nothing is written without. A result that is there
+            is replaced if it was made of the same inputs.
         prompts: Captions by prompt_id, for the CLAP score.
         paired: Whether equal names make pairs; None pairs what can be paired.
         backbone: A name of backbones.NAMES, or an embedding model of your own.
@@ -96,7 +97,14 @@ def distance(
         folders = _folders(sets)
     except InputFaults as fault:
         faults += fault.faults
-    faults += taken(Path(out), [Path(reference), *folders.values()]) if out else []
+    inputs: dict[str, Any] = {}
+    if out:
+        faults += taken(Path(out), [Path(reference), *folders.values()])
+        read = {"reference": Path(reference), "sets": folders, "prompts": _path(prompts)}
+        model_is = backbone if isinstance(backbone, str) else f"{backbone.name} {backbone.version}"
+        how = {"paired": paired, "backbone": model_is, "weights": _path(weights), "metrics": list(metrics)}
+        numbers = {"limit": limit, "seed": seed, "level": level, "draws": draws}
+        inputs = _stated({**read, **how, **numbers}, Path(out))
     found = read_sets(
         Path(reference),
         folders,
@@ -106,6 +114,7 @@ def distance(
         seed=seed,
         faults=faults,
     )
+    _make_sure(out, inputs)
     model = backbone
     if isinstance(model, str):
         model = open_backbone(model, weights=_path(weights))
@@ -124,8 +133,8 @@ def distance(
         progress=stage(progress, "clips"),
         cache=cache,
     )
-    distances = replace(distances, notes=(*found.notes, *distances.notes))
-    return _written(distances, out, command)
+    distances = replace(distances, notes=(*distances.notes, *found.notes))
+    return _written(distances, out, inputs, command)
 
 
 def join_distances(
@@ -144,13 +153,42 @@ def join_distances(
         raise UserError("no result is named.", "Name the folders that earwitness distance wrote.")
     if out and (faults := taken(Path(out), [Path(each) for each in results])):
         raise InputFaults("the folder to write", faults)
-    return _written(joined(*(distance_files.read(Path(each)) for each in results)), out, command)
+    found = joined(*(distance_files.read(Path(each)) for each in results))
+    inputs = {"results": [seen_from(Path(out), each) for each in results]} if out else {}
+    _make_sure(out, inputs)
+    return _written(found, out, inputs, command)
 
 
-def _written(distances: Distances, out: str | Path | None, command: str) -> Measured:
+def _make_sure(out: str | Path | None, inputs: Mapping[str, Any]) -> None:
+    """Make the folder to write to, before long work.
+
+    Raises:
+        UserError: If it cannot be made, or holds a result of other inputs.
+    """
+    if out:
+        remedy = "Name another folder with -o."
+        if Path(out).exists() and not Path(out).is_dir():
+            raise UserError(f"{out} is a file, not a folder to write to.", remedy)
+        try:
+            Path(out).mkdir(parents=True, exist_ok=True)
+        except OSError as fault:
+            raise UserError(f"the folder {out} cannot be made: {fault.strerror}.", remedy) from fault
+        refuse_other(Path(out), distance_files.NUMBERS, inputs)
+
+
+def _stated(given: Any, out: Path) -> Any:
+    """An input as the result keeps it: paths as they are seen from its folder."""
+    if isinstance(given, Mapping):
+        return {name: _stated(value, out) for name, value in given.items()}
+    return seen_from(out, given) if isinstance(given, Path) else given
+
+
+def _written(
+    distances: Distances, out: str | Path | None, inputs: Mapping[str, Any], command: str
+) -> Measured:
     folder = _path(out)
     if folder is not None:
-        distance_files.write(folder, distances, command=command, versions=versions())
+        distance_files.write(folder, distances, inputs, command=command, versions=versions())
     return Measured(distances, folder)
 
 

@@ -45,6 +45,8 @@ class Embedded:
         pcm_hash: Of the decoded sound (audio.pcm_hash).
         duration_s: Its length.
         silent: Whether nothing in it is audible (audio.read says so).
+        digital_silence: Share of its time, see audio.digital_silence. As every clip is decoded for its hash,
+            this is no part of the cache.
         rate_hz: Rate of the file.
     """
 
@@ -52,6 +54,7 @@ class Embedded:
     pcm_hash: str
     duration_s: float
     silent: bool
+    digital_silence: float
     rate_hz: int
 
 
@@ -134,7 +137,8 @@ class _Work:
         except UnusableAudio as fault:
             return fault.reason, fault.detail
         silent = audio.SILENT in clip.warnings
-        return Embedded(found, clip.pcm_hash, clip.duration_s, silent, clip.rate_hz)
+        still = audio.digital_silence(clip.samples, clip.rate_hz)
+        return Embedded(found, clip.pcm_hash, clip.duration_s, silent, still, clip.rate_hz)
 
 
 def _load(path: Path, backbone: Backbone) -> Embedding | None:

@@ -10,6 +10,8 @@ from earwitness.cli.options import Group, option, with_options
 from earwitness.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from earwitness.tasks.distances import Distances
 
 EXAMPLES = """\b
@@ -25,6 +27,8 @@ The first folder is the reference. Clips of the same name (path without ending) 
 KL needs and which make intervals narrower; --unpaired if equal names mean nothing. With fewer
 clips than the model has dimensions FD is refused and KAD stands in its place."""
 
+LINES = 6
+"""Of notes below the tables; the rest is in distances.md."""
 OPTIONS: Group = {
     "prompts": option(Path, "Captions: CSV or JSONL with prompt_id (a clip's name) and caption.", None),
     "paired": option(
@@ -84,11 +88,10 @@ def distance(
 
 
 def _print(distances: "Distances", out: Path) -> None:
-    """The tables as wide as the terminal, then what they rest on."""
+    """The tables as wide as the terminal, and of what they rest on as much as has room."""
     from rich.console import Console
 
     from earwitness.report import distance_tables, distance_words
-    from earwitness.report.cells import one_line
     from earwitness.report.terminal_table import table
 
     console = Console()
@@ -97,11 +100,29 @@ def _print(distances: "Distances", out: Path) -> None:
             console.print(table(*piece))
         for note in sheet.notes:
             console.print(note, markup=False, highlight=False)
-    console.print(distance_words.caption(distances), markup=False, highlight=False)
-    for note in distances.notes:
-        console.print(f"- {one_line(note)}", markup=False, highlight=False)
+    console.print(distance_words.recipe_line(distances), markup=False, highlight=False)
+    for line in _told(distances.notes, console.width):
+        typer.echo(line)
     if distances.left_out:
         count = len(distances.left_out)
         clips = "1 clip" if count == 1 else f"{count:,} clips"
         typer.echo(f"{clips} could not be used, or paired: {out / 'left_out.csv'}")
+    typer.echo(f"{out / 'distances.md'}: what columns and anchors are, the whole recipe, all notes.")
     typer.echo(f"{out}: distances.json, .csv, .md and .tex, and protocol.md, the paragraph for the paper.")
+
+
+def _told(notes: "Sequence[str]", width: int) -> "Iterator[str]":
+    """The first notes, as lines, and how many more there are."""
+    import textwrap
+
+    from earwitness.report.cells import one_line
+
+    told = 0
+    for index, note in enumerate(notes):
+        lines = textwrap.wrap(f"- {one_line(note)}", width, subsequent_indent="  ", break_on_hyphens=False)
+        if told and told + len(lines) > LINES:
+            left = len(notes) - index
+            yield f"- {left} more note{'s' * (left > 1)} in distances.md."
+            return
+        yield from lines
+        told += len(lines)

@@ -347,8 +347,12 @@ def _match(
     return {i: folder.resolve() / file for i, file in made.items()}, notes, faults
 
 
-def files_in(folder: Path) -> tuple[list[str], list[str], list[str]]:
-    """Audio files and all others below a folder (relative, sorted), and the faults met."""
+def files_in(folder: Path, *, dangling: bool = False) -> tuple[list[str], list[str], list[str]]:
+    """Audio files and all others below a folder (relative, sorted), and the faults met.
+
+    Args:
+        dangling: Take links to nothing for files that cannot be read, not for faults.
+    """
     audio: list[str] = []
     others: list[str] = []
     failed: list[OSError] = []
@@ -358,14 +362,15 @@ def files_in(folder: Path) -> tuple[list[str], list[str], list[str]]:
             heard = Path(name).suffix.lower() in AUDIO_EXTENSIONS and not name.startswith(".")
             (audio if heard else others).append((Path(root) / name).relative_to(folder).as_posix())
     faults = [f"{fault.filename} cannot be read: {fault.strerror}" for fault in failed]
-    bad = {file: fault for file in audio if (fault := _file_fault(folder.resolve() / file))}
+    bad = {file: fault for file in audio if (fault := _file_fault(folder.resolve() / file, dangling))}
     faults += (f"an audio file {fault}" for fault in bad.values())
     shown = (file if not text_fault(file) else ascii(file) for file in others)
     return sorted(file for file in audio if file not in bad), sorted(shown), faults
 
 
-def _file_fault(file: Path) -> str:
-    return text_fault(str(file)) or ("" if os.path.isfile(file) else f"is a link to nothing: {file}")
+def _file_fault(file: Path, dangling: bool) -> str:
+    there = dangling or os.path.isfile(file)
+    return text_fault(str(file)) or ("" if there else f"is a link to nothing: {file}")
 
 
 def _id_of(file: str, pattern: re.Pattern[str] | None) -> str:

@@ -20,11 +20,12 @@ from earwitness.manifest.table import ALIASES, listing, near_path, read_table
 _NO_RENAME: Mapping[str, str] = MappingProxyType({})
 
 
-def read_clips(path: Path, *, rename: Mapping[str, str] = _NO_RENAME) -> Manifest:
+def read_clips(path: Path, *, rename: Mapping[str, str] = _NO_RENAME, dangling: bool = False) -> Manifest:
     """The clips of a manifest, in which captions may be missing, or of a folder (see :func:`from_folder`).
 
     Args:
         rename: Our column name to theirs, see :func:`~earwitness.manifest.parse_rename`.
+        dangling: See :func:`from_folder`.
 
     Raises:
         InputFaults: With every fault of the manifest or folder.
@@ -41,7 +42,7 @@ def read_clips(path: Path, *, rename: Mapping[str, str] = _NO_RENAME) -> Manifes
             raise UserError(
                 f"{path} holds no metadata.csv or metadata.jsonl that names its clips, so --map has no use."
             )
-        return from_folder(path)
+        return from_folder(path, dangling=dangling)
     found = read_manifest(path, rename=rename, captions=False)
     listed = {os.path.normpath(item.audio) for item in found.items}
     folder = path.resolve()
@@ -52,11 +53,14 @@ def read_clips(path: Path, *, rename: Mapping[str, str] = _NO_RENAME) -> Manifes
     return Manifest(found.items, (*found.notes, note), found.source)
 
 
-def from_folder(folder: Path) -> Manifest:
+def from_folder(folder: Path, *, dangling: bool = False) -> Manifest:
     """Every audio file below a folder, hidden ones left out, as one system with the folder's name.
 
     The sample_id is the path below the folder without its ending, or with it where another clip has
     the same (``a.wav`` beside ``a.mp3``); captions are empty.
+
+    Args:
+        dangling: Take links to nothing for clips that cannot be read, not for faults.
 
     Raises:
         InputFaults: If something in the folder cannot be read, or a name is no valid text.
@@ -64,7 +68,7 @@ def from_folder(folder: Path) -> Manifest:
     """
     if not os.path.isdir(folder):
         raise UserError(f"{folder}: no such folder{near_path(folder)}.")
-    audio, others, faults = files_in(folder)
+    audio, others, faults = files_in(folder, dangling=dangling)
     if faults:
         raise InputFaults(str(folder), faults, "Rename or remove what cannot be read.")
     if not audio:

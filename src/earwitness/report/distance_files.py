@@ -3,9 +3,10 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from earwitness.errors import UserError
-from earwitness.files import write_text
+from earwitness.files import INPUTS, write_text
 from earwitness.report import distance_csv, distance_pairs, distance_tables, distance_words
 from earwitness.report.tables import markdown_text
 from earwitness.tasks.distances import ALL, ANCHORS, FLOOR, Distances, from_json, to_json
@@ -16,16 +17,23 @@ SUMMARY = "summary.json"
 
 
 def write(
-    folder: Path, distances: Distances, *, command: str = "", versions: Mapping[str, str] | None = None
+    folder: Path,
+    distances: Distances,
+    inputs: Mapping[str, Any],
+    *,
+    command: str = "",
+    versions: Mapping[str, str] | None = None,
 ) -> None:
     """Write ``distances.json``, ``.csv``, ``.md``, ``.tex``, ``protocol.md``, pairs, and what is left out.
 
     Args:
+        inputs: What the distances were made of (files.refuse_other).
         command: As it was typed, for the protocol.
         versions: Of packages, for the protocol.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    data = json.dumps(to_json(distances), ensure_ascii=False, allow_nan=False, indent=2)
+    told = {INPUTS: dict(inputs), **to_json(distances)}
+    data = json.dumps(told, ensure_ascii=False, allow_nan=False, indent=2)
     write_text(folder / NUMBERS, data + "\n")
     write_text(folder / "distances.csv", distance_csv.csv_text(distances))
     write_text(folder / "distances.md", distance_tables.markdown(distances))
@@ -103,12 +111,14 @@ _SURE = {
 
 def _sentences(distances: Distances) -> list[str]:
     """How the numbers came about, and how sure they are."""
-    rows = distances.rows
-    systems = [name for name in dict.fromkeys(row.system for row in rows) if name not in ANCHORS]
-    there = [name for name in _HOW if any(row.metric == name and row.value is not None for row in rows)]
+    systems = [name for name in dict.fromkeys(row.system for row in distances.rows) if name not in ANCHORS]
+    numbers = {row.metric for row in distances.rows if row.system not in ANCHORS and row.value is not None}
+    rows = [row for row in distances.rows if row.metric in numbers]  # an anchor alone has no column
+    there = [name for name in _HOW if name in numbers]
+    size = distances.recipe.reference_clips
     said = [
-        f"{len(systems)} {'set was' if len(systems) == 1 else 'sets were'} held against "
-        f"{distances.recipe.reference_clips:,} reference clips.",
+        f"{len(systems):,} {'set was' if len(systems) == 1 else 'sets were'} held against "
+        f"{size:,} reference clip{'s' * (size != 1)}.",
         distance_words.recipe_words(distances.recipe),
         *(_HOW[name] for name in there),
     ]

@@ -5,28 +5,53 @@ Conventions
 A line for every pair of sets and metric, in the order of the metrics: the difference of the first less the
 second with its interval, the p value corrected over the pairs of that metric, and what that says. A set is
 nearer (with IS and CLAP: higher) only where the interval leaves zero out and the corrected p is below 0.05.
+Where the reference are the sources of edits a smaller distance means little change, and is so called.
 """
+
+from dataclasses import dataclass
 
 from earwitness.report import tables
 from earwitness.report.cells import one_line
 from earwitness.report.distance_words import SPECS
 from earwitness.report.tables import Cell, TableOptions
-from earwitness.tasks.distances import BETTER
+from earwitness.tasks.distances import BETTER, Distances
 from earwitness.tasks.rows import Comparison
 
 FILE = "distance_pairs.csv"
 """Holds every pair in full."""
 NEITHER = "not told apart"
-TITLE = "Which set is nearer?"
 HEADS = ("First, second", "Metric", "Clips", "Difference", "p (Holm)", "Says")
 HOW = (
-    "Differences are the first less the second, over the clips of one name that both have where they share "
-    "any; in FAD, FD and IS the bias of few clips is taken off, so that they are not quite those of the "
-    "numbers above. p is corrected over the pairs of a metric. Nearer is not better."
+    "First less second, over the clips of one name that both have where they share any; FAD, FD and IS "
+    "without the bias of few clips, so not quite the difference of the numbers above."
 )
 
 
-def line(pair: Comparison, shown: Cell, letter: str, options: TableOptions) -> tuple[str, tuple[Cell, ...]]:
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a smaller distance is called, where it means one thing or the other."""
+
+    title: str
+    smaller: str
+    how: str
+
+
+NEARER = Words("Which set is nearer?", "nearer", f"{HOW} Nearer is not better.")
+MOVED = Words(
+    "Which set moved less from the sources?",
+    "moved less",
+    f"{HOW} To have moved less is no merit: an edit that does what it should has to move.",
+)
+
+
+def words(distances: Distances) -> Words:
+    """Those that suit the reference."""
+    return MOVED if distances.of_sources else NEARER
+
+
+def line(
+    pair: Comparison, shown: Cell, letter: str, options: TableOptions, said: Words = NEARER
+) -> tuple[str, tuple[Cell, ...]]:
     """Both names and the cells.
 
     Args:
@@ -40,15 +65,15 @@ def line(pair: Comparison, shown: Cell, letter: str, options: TableOptions) -> t
         Cell(f"{pair.items:,}" if pair.items else "all"),
         shown,
         Cell(p.removeprefix("= ")),
-        Cell(_says(pair, options), part=letter),
+        Cell(_says(pair, options, said), part=letter),
     )
     return f"{first}, {second}", cells
 
 
-def _says(pair: Comparison, options: TableOptions) -> str:
+def _says(pair: Comparison, options: TableOptions, said: Words) -> str:
     if pair.difference is None:
         return tables.NONE
     if not pair.winner:
         return NEITHER
     name = one_line(options.names.get(pair.winner, pair.winner))
-    return f"{name} {'nearer' if BETTER[pair.metric] < 0 else 'higher'}"
+    return f"{name} {said.smaller if BETTER[pair.metric] < 0 else 'higher'}"

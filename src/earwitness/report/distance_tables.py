@@ -29,7 +29,7 @@ PAIRS = "pairs"
 MOST_PAIRS = 15
 """Lines that a terminal shows of it, those that tell sets apart first."""
 FEWER = "¶"
-FEWER_NOTE = f"{FEWER} Fewer clips could be used than of other sets: a number is not of the same prompts."
+FEWER_NOTE = f"{FEWER} Fewer clips could be used than of other sets: a number is not of the same clips."
 _ARROWS = {-1: "↓", 1: "↑"}
 _USUAL = TableOptions()
 _NO_ROLES: Mapping[str, str] = MappingProxyType({})
@@ -91,16 +91,17 @@ def sheets(
 def _pairs(distances: Distances, options: TableOptions) -> list[Sheet]:
     letters: dict[str, str] = {}
     lines = []
+    words = distance_pairs.words(distances)
     for pair in distances.comparisons:
         letter = letters.setdefault(pair.note, _letter(len(letters))) if pair.note else ""
         number = Distance(pair.first, ALL, pair.metric, pair.difference, pair.low, pair.high)
         shown = cell(number, replace(options, interval=_USUAL.interval))
-        lines.append(distance_pairs.line(pair, shown, letter and f"({letter})", options))
+        lines.append(distance_pairs.line(pair, shown, letter and f"({letter})", options, words))
     if not lines:
         return []
-    notes = [distance_pairs.HOW, *(f"({letter}) {one_line(note)}" for note, letter in letters.items())]
+    notes = [words.how, *(f"({letter}) {one_line(note)}" for note, letter in letters.items())]
     metrics = tuple(dict.fromkeys(pair.metric for pair in distances.comparisons))
-    return [Sheet(distance_pairs.TITLE, metrics, distance_pairs.HEADS, tuple(lines), tuple(notes), PAIRS)]
+    return [Sheet(words.title, metrics, distance_pairs.HEADS, tuple(lines), tuple(notes), PAIRS)]
 
 
 def told_apart(sheet: Sheet) -> Sheet:
@@ -108,8 +109,13 @@ def told_apart(sheet: Sheet) -> Sheet:
     if sheet.key != PAIRS or len(sheet.lines) <= MOST_PAIRS:
         return sheet
     lines = sorted(sheet.lines, key=lambda line: line[1][-1].text in (tables.NONE, distance_pairs.NEITHER))
-    more = f"{len(lines) - MOST_PAIRS} more lines are in {distance_pairs.FILE}."
-    return replace(sheet, lines=tuple(lines[:MOST_PAIRS]), notes=(more, *sheet.notes))
+    shown = tuple(lines[:MOST_PAIRS])
+    left = len(lines) - MOST_PAIRS
+    more = f"{left:,} more {'line is' if left == 1 else 'lines are'} in {distance_pairs.FILE}."
+    how, *notes = sheet.notes
+    letters = {cells[-1].part for _, cells in shown}
+    told = (note for note in notes if note.partition(" ")[0] in letters)
+    return replace(sheet, lines=shown, notes=(more, how, *told))
 
 
 def _sheet(
@@ -134,7 +140,7 @@ def _sheet(
         column = []
         for system in lines:
             row = found.get((system, part, name))
-            reason = row.reason if row and row.value is None else ""
+            reason = _kind(row.reason) if row and row.value is None else ""
             letter = letters.setdefault(reason, _letter(len(letters))) if reason else ""
             column.append(cell(row, options, letter and f"({letter})"))
         cells.append(column)
@@ -171,9 +177,14 @@ def _absent(
     for part, name in columns:
         reasons = [found[system, part, name].reason for system in sets if (system, part, name) in found]
         if reasons:
-            told.setdefault(one_line(reasons[0]), []).append(_head(part, name, by_part).rstrip(" ↓↑"))
+            told.setdefault(one_line(_kind(reasons[0])), []).append(_head(part, name, by_part).rstrip(" ↓↑"))
     absent = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in told.items())
     return [f"Without a column, as no set has a number: {absent}."] if absent else []
+
+
+def _kind(reason: str) -> str:
+    """A reason without the counts of one set, which stand in the table."""
+    return reason.partition(";")[0]
 
 
 def cell(row: Distance | None, options: TableOptions = _USUAL, part: str = "") -> Cell:
@@ -363,10 +374,13 @@ def _stacked(cell: Cell) -> list[str]:
 
 
 def coverage_sheet(distances: Distances) -> Sheet:
-    """How many clips every set has and how long they are, in seconds."""
+    """How many clips every set has, how long they are in seconds, and how much of that is digital silence."""
 
     def seconds(value: float | None) -> Cell:
         return Cell(tables.NONE if value is None else f"{value:.2f}")
+
+    def share(value: float | None) -> Cell:
+        return Cell(tables.NONE if value is None else f"{value:.0%}")
 
     lines = [
         (
@@ -374,9 +388,10 @@ def coverage_sheet(distances: Distances) -> Sheet:
             (
                 *(Cell(f"{n:,}") for n in (row.clips, row.used, row.paired)),
                 *map(seconds, (row.shortest_s, row.mean_s, row.longest_s)),
+                share(row.digital_silence),
             ),
         )
         for row in distances.coverage
     ]
-    heads = ("Set", "Clips", "Used", "Paired", "Shortest (s)", "Mean (s)", "Longest (s)")
+    heads = ("Set", "Clips", "Used", "Paired", "Shortest (s)", "Mean (s)", "Longest (s)", "Digital silence")
     return Sheet("Clips and durations", (), heads, tuple(lines), ())

@@ -32,9 +32,20 @@ PAIRS = (
     "influences, after the bias of few clips was taken off by a jackknife over four groups of clusters, KAD "
     "by the delete-one-cluster jackknife of the difference, with Student's t; KL and CLAP by a paired "
     "bootstrap and a test that swaps the sets within clusters. p values are Holm-corrected over the pairs of "
-    "a metric, and a set is called nearer only where the interval leaves zero out and the corrected p is "
-    "below 0.05."
+    "a metric, and a set is said to be at the smaller distance (IS, CLAP: to be higher) only where the "
+    "interval leaves zero out and the corrected p is below 0.05."
 )
+
+
+def recipe_line(distances: Distances) -> str:
+    """The recipe by its key, where there is no room for the whole of it."""
+    recipe = distances.recipe
+    sure = (
+        f", {100 * distances.level:g} % intervals" if any(r.low is not None for r in distances.rows) else ""
+    )
+    clips = f"reference {recipe.reference[:16]}: {recipe.reference_clips:,} clips"
+    weights = f"weights {recipe.version}"
+    return f"Embeddings of {recipe.backbone}, {weights}; {clips}{sure}; recipe {recipe.key}."
 
 
 def recipe_words(recipe: Recipe) -> str:

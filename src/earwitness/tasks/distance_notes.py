@@ -1,14 +1,23 @@
-"""What a reader must know of sets that are held against each other, in sentences."""
+"""What a reader must know of sets that are held against each other: one sentence for each kind of fact."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from earwitness.manifest.table import listing
 from earwitness.tasks.distance_sounds import Sound
 from earwitness.tasks.distances import ALL, REFERENCE, Coverage, Distance
 
 LENGTHS = 0.01
 """Mean lengths of a set and the reference that differ by more are named."""
+SILENCE = 0.2
+"""So are mean shares of digital silence."""
+MOST = 5
+"""Sets that a sentence names."""
+
+
+def listed(each: Sequence[str], most: int = MOST) -> str:
+    """The first of them, set apart by semicolons as names may hold commas, and how many more there are."""
+    more = f"; and {len(each) - most:,} more" if len(each) > most else ""
+    return "; ".join(each[:most]) + more
 
 
 def notes(
@@ -18,77 +27,122 @@ def notes(
     sets: Mapping[str, Sequence[Sound]],
     rate_hz: int,
     rows: Sequence[Distance],
+    baselines: Collection[str] = (),
 ) -> Iterator[str]:
-    """Sets of different size or length, silence, low rates, sounds that occur twice, distances refused.
+    """What cannot be used, silence, sizes, lengths, low rates, sounds that occur twice, what is refused.
 
     Args:
         coverage: The reference first.
         size: Clips of the reference that a set is held against.
         reference, sets: The sounds that are used.
         rate_hz: Of the backbone.
+        baselines: Systems of which nothing is told: they are known for what they are.
     """
-    yield from _sizes(coverage, size)
-    for name, sounds in {REFERENCE: reference, **sets}.items():
-        whose = "the reference" if name == REFERENCE else name
-        if silent := sum(sound.silent for sound in sounds):
-            yield f"{whose}: {silent} of {len(sounds)} clips are silent; they count like any other."
-        low = sorted(sound.rate_hz for sound in sounds if sound.rate_hz < rate_hz)
-        if low:
-            yield (
-                f"{whose}: {len(low)} of {len(sounds)} clips have a lower rate than the backbone's "
-                f"{rate_hz} Hz (from {low[0]} Hz): a distance sees that, whatever they sound like."
-            )
-        again = sum(count - 1 for count in Counter(sound.pcm_hash for sound in sounds).values())
-        if again:
-            yield f"{whose}: {again} of {len(sounds)} clips are the same sound as another of the set."
+    first, *others = (row for row in coverage if row.system not in baselines)
+    yield from _left_out([first, *others])
+    yield from _digital_silence(first, others)
+    yield from _sizes(first, others, size)
+    own = {name: sounds for name, sounds in sets.items() if name not in baselines}
+    yield from _of_sounds({REFERENCE: reference, **own}, rate_hz)
     known = {sound.pcm_hash for sound in reference}
-    for name, sounds in sets.items():
-        if shared := sum(sound.pcm_hash in known for sound in sounds):
-            yield f"{name}: {shared} of {len(sounds)} clips are sounds of the reference too, bit by bit."
-    yield from _refused(rows, [name for name, sounds in sets.items() if sounds])
+    shared = {name: sum(sound.pcm_hash in known for sound in sounds) for name, sounds in own.items()}
+    if said := [f"{count:,} of {len(own[name]):,} of {name}" for name, count in shared.items() if count]:
+        yield f"Clips that are sounds of the reference too, bit by bit: {listed(said)}."
+    if _stands_in(rows, [name for name, sounds in own.items() if sounds]):
+        yield (
+            "KAD stands in for Fréchet distances that too few embeddings refuse; with fewer dimensions fewer "
+            "clips are enough (vggish has 128)."
+        )
     if any(row.metric == "is" and row.value is not None for row in rows):
         yield "IS is too low for few clips and grows with their number: compare it between sets of one size."
+    yield from _without_interval(rows)
+
+
+def _whose(name: str) -> str:
+    return "the reference" if name == REFERENCE else name
+
+
+def _left_out(coverage: Sequence[Coverage]) -> Iterator[str]:
+    said = [
+        f"{row.clips - row.used:,} of {row.clips:,} of {_whose(row.system)}"
+        for row in coverage
+        if row.used < row.clips
+    ]
+    if said:
+        yield f"Clips that cannot be used and are left out: {listed(said)}."
+
+
+def _digital_silence(first: Coverage, others: Sequence[Coverage]) -> Iterator[str]:
+    """Where one side has a background and the other has none."""
+    wanted = first.digital_silence
+    if wanted is None:
+        return
+    unlike = [
+        f"{row.digital_silence:.0%} of {row.system}"
+        for row in others
+        if row.digital_silence is not None and abs(row.digital_silence - wanted) > SILENCE
+    ]
+    if unlike:
+        yield (
+            f"Digital silence (below -90 dBFS) is {wanted:.0%} of the reference's time, but "
+            f"{listed(unlike)}: distances tell a background, however faint, from none before they tell "
+            "sounds apart. Give both the same background (RiTTA: make the data set with --ambience); or read "
+            "KL, which it moves less, and the rest among sets of one kind of background alone."
+        )
+
+
+def _sizes(first: Coverage, others: Sequence[Coverage], size: int) -> Iterator[str]:
+    if any(row.used != size for row in others):
+        counts = [f"{row.used:,} of {row.system}" for row in others]
+        yield f"Sets of different size, in clips: {size:,} of the reference; {listed(counts)}."
+    unlike = [
+        f"{row.mean_s:.2f} s in {row.system}"
+        for row in others
+        if row.mean_s and first.mean_s and abs(row.mean_s / first.mean_s - 1) > LENGTHS
+    ]
+    if unlike:
+        mean = f"{first.mean_s:.2f} s in the reference"
+        yield f"Clips last {mean} on average, but {listed(unlike)}; nothing is cut."
+
+
+def _of_sounds(every: Mapping[str, Sequence[Sound]], rate_hz: int) -> Iterator[str]:
+    """What is unusual in the sounds of a set, the reference among them."""
+    silent, low, again = [], [], []
+    for name, sounds in every.items():
+        of = f"of {len(sounds):,} of {_whose(name)}"
+        if count := sum(sound.silent for sound in sounds):
+            silent.append(f"{count:,} {of}")
+        if rates := [sound.rate_hz for sound in sounds if sound.rate_hz < rate_hz]:
+            low.append(f"{len(rates):,} {of} (from {min(rates)} Hz)")
+        if count := sum(count - 1 for count in Counter(sound.pcm_hash for sound in sounds).values()):
+            again.append(f"{count:,} {of}")
+    if silent:
+        yield f"Silent clips, counted like any other: {listed(silent)}."
+    if low:
+        yield (
+            f"Clips of a lower rate than the backbone's {rate_hz} Hz: {listed(low)}. A distance sees that, "
+            "whatever they sound like."
+        )
+    if again:
+        yield f"Clips that are the same sound as another of their set: {listed(again)}."
+
+
+def _stands_in(rows: Sequence[Distance], systems: Sequence[str]) -> bool:
+    """Whether a set has KAD but lacks a Fréchet distance that was asked for."""
+    whole = {(row.system, row.metric): row for row in rows if row.part == ALL}
+    return any(
+        (name, "kad") in whole and whole[name, "kad"].value is not None
+        for name in systems
+        if any((name, metric) in whole and whole[name, metric].reason for metric in ("fad", "fd"))
+    )
+
+
+def _without_interval(rows: Sequence[Distance]) -> Iterator[str]:
     unsure: dict[str, dict[str, dict[str, None]]] = {}
     for row in rows:
         if row.no_interval:
-            whose = row.system if row.part == ALL else f"{row.system} ({row.part})"
+            whose = row.system if row.part == ALL else f"{row.system}, {row.part}"
             unsure.setdefault(row.no_interval, {}).setdefault(row.metric.upper(), {})[whose] = None
     for why, metrics in unsure.items():
-        told = "; ".join(f"{metric} of {listing(whose)}" for metric, whose in metrics.items())
+        told = ", ".join(f"{metric} ({listed([*whose])})" for metric, whose in metrics.items())
         yield f"No interval, since {why}: {told}."
-
-
-def _refused(rows: Sequence[Distance], systems: Sequence[str]) -> Iterator[str]:
-    """Which sets have too few embeddings for a Fréchet distance, and what there is instead."""
-    whole = {(row.system, row.metric): row for row in rows if row.part == ALL}
-    few = [
-        name
-        for name in systems
-        if any((name, metric) in whole and whole[name, metric].reason for metric in ("fad", "fd"))
-    ]
-    kad = [name for name in few if (name, "kad") in whole and whole[name, "kad"].value is not None]
-    if kad:
-        yield (
-            f"Too few embeddings for a Fréchet distance of {', '.join(kad)}; KAD stands in its place (with "
-            "fewer dimensions fewer clips are enough: vggish has 128)."
-        )
-    if none := [name for name in few if name not in kad]:
-        yield f"Too few embeddings for a Fréchet distance of {', '.join(none)}, and there is no KAD either."
-
-
-def _sizes(coverage: Sequence[Coverage], size: int) -> Iterator[str]:
-    first, *others = coverage
-    unlike = [row for row in others if row.used != size]
-    if unlike:
-        counts = ", ".join(f"{row.system} {row.used:,}" for row in others)
-        yield f"Sets of different size: the reference {size:,} clips, {counts}."
-    for row in coverage:
-        if row.used < row.clips:
-            whose = "the reference" if row is first else row.system
-            yield f"{whose}: {row.clips - row.used} of {row.clips:,} clips cannot be used and are left out."
-    for row in others:
-        if row.mean_s and first.mean_s and abs(row.mean_s / first.mean_s - 1) > LENGTHS:
-            yield (
-                f"{row.system}: its clips last {row.mean_s:.2f} s on average, the reference's "
-                f"{first.mean_s:.2f} s; nothing is cut."
-            )

@@ -95,17 +95,23 @@ def compared(
         rows: The sets' numbers.
     """
     known = {(row.system, row.metric) for row in rows if row.part == ALL and row.value is not None}
-    found = []
-    for metric in METRICS:
-        pairs = [
+    return corrected(
+        [
             _compared(metric, one, two, sets, numbers, drawn)
+            for metric in METRICS
             for one, two in combinations(sets, 2)
             if {(one, metric), (two, metric)} <= known
         ]
-        corrected = iter(holm([pair.p for pair in pairs if pair.p is not None]))
-        found += [
-            pair if pair.p is None else decided(pair, next(corrected), BETTER[metric]) for pair in pairs
-        ]
+    )
+
+
+def corrected(pairs: Sequence[Comparison]) -> tuple[Comparison, ...]:
+    """The pairs by metric, p corrected over all of a metric, and the winners that this leaves."""
+    found: list[Comparison] = []
+    for metric in METRICS:
+        of = [pair for pair in pairs if pair.metric == metric]
+        p_holm = iter(holm([pair.p for pair in of if pair.p is not None]))
+        found += [pair if pair.p is None else decided(pair, next(p_holm), BETTER[metric]) for pair in of]
     return tuple(found)
 
 

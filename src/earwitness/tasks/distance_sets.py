@@ -10,15 +10,22 @@ Unicode's composed form (NFC): file systems differ in how they store accents.
 import os
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from earwitness.errors import InputFaults, UserError
 from earwitness.manifest.folder import ids_of, read_clips
 from earwitness.manifest.table import listing, read_table
 from earwitness.tasks.distance_measures import limited
+from earwitness.tasks.distance_notes import listed
 from earwitness.tasks.distances import ANCHORS, Compared
+
+THE_REFERENCE = "the reference"
+FOLDERS = (
+    "Name folders of audio, or with a metadata.csv that names clips: the reference first, then each set as "
+    "FOLDER or NAME=FOLDER."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +58,8 @@ def read_sets(
     """Match folders of clips with a reference folder.
 
     Folders are read as manifest.folder.read_clips does: the clips of metadata.csv with their captions, or
-    all audio below. A clip without a caption has that of its counterpart.
+    all audio below, where a link to nothing is a clip that cannot be read. A clip without a caption has that
+    of its counterpart.
 
     Args:
         sets: Folder by name.
@@ -65,7 +73,6 @@ def read_sets(
         InputFaults: With every fault of all folders.
     """
     found = list(faults)
-    told: list[str] = []
     if not sets and not found:
         found.append("no set is named beside the reference; give it as NAME=FOLDER or FOLDER")
     found += [
@@ -74,23 +81,27 @@ def read_sets(
         if name in ANCHORS
     ]
     captions = _prompts(prompts, found)
-    truth = _read("the reference", reference, found, told)
+    read_notes: list[str] = []
+    truth = _read(THE_REFERENCE, reference, found, read_notes)
     items: list[Compared] = []
-    matched: dict[str, tuple[_Folder, Mapping[str, str]]] = {}
+    matched: dict[str, _Match] = {}
+    folders: dict[str, _Folder] = {}
     for system, folder in sets.items():
-        clips = _read(system, folder, found, told)
+        clips = _read(system, folder, found, read_notes)
         if truth is None or clips is None:
             continue
+        folders[system] = clips
         partners = {} if paired is False else _matched(clips, truth)
-        if folder.resolve() == reference.resolve():
-            told.append(f"{system}: it is the folder of the reference itself.")
-        unclear = [] if paired is False else _unclear(system, clips, truth)
-        told += unclear
+        unclear = {} if paired is False else _unclear(system, clips, truth)
         if paired and not partners:
             names = f"{listing(clips.clips, 3)}; the reference {listing(truth.clips, 3)}"
-            found += unclear
+            found += [
+                f"{system}: {whose} has several clips of one name but for the ending, which are not paired "
+                f"({len(stems)}): {_quoted(stems)}"
+                for whose, stems in unclear.items()
+            ]
             found.append(f"{system} shares no name with the reference, so nothing is paired: it has {names}")
-        matched[system] = clips, partners
+        matched[system] = _Match([*clips.clips], [*truth.clips], partners, unclear)
         for name, path in clips.clips.items():
             partner = partners.get(name)
             caption = captions.get(name) or captions.get(PurePosixPath(name).name) or clips.captions[name]
@@ -102,7 +113,8 @@ def read_sets(
     if captions and items and not any(item.caption for item in items):
         found.append(f"{prompts}: no prompt_id is the name of a clip; it has {listing(captions, 3)}")
     if found:
-        raise InputFaults("what is to be compared", found)
+        whole = truth is not None and sets and len(folders) == len(sets)
+        raise InputFaults("what is to be compared", found, "" if whole else FOLDERS)
     assert truth is not None
     truths = list(truth.clips.values())
     if limit is not None:
@@ -111,21 +123,25 @@ def read_sets(
     kept = {(item.system, item.audio) for item in items}
     drawn_truths = set(truths)
     theirs = [name for name, path in truth.clips.items() if path in drawn_truths]
-    for system, (found_clips, pairs) in matched.items():
-        ours = [name for name, path in found_clips.clips.items() if (system, path) in kept]
-        told += _of_pairs(system, ours, theirs, pairs, paired)
+    for system, match in matched.items():
+        ours = [name for name, path in folders[system].clips.items() if (system, path) in kept]
+        matched[system] = replace(match, ours=ours, theirs=theirs)
+    told = [f"Read: {listed(read_notes)}."] if read_notes else []
+    if itself := [name for name in folders if sets[name].resolve() == reference.resolve()]:
+        told.append(f"The folder of the reference itself: {listed(itself)}.")
+    told += ["Not paired, as was asked."] if paired is False else _of_pairs(matched)
     return Sets(tuple(items), tuple(truths), tuple(told))
 
 
 def _read(name: str, folder: Path, faults: list[str], notes: list[str]) -> _Folder | None:
     """A folder's clips; None if it has a fault, which is added to ``faults``."""
     try:
-        manifest = read_clips(folder)
+        manifest = read_clips(folder, dangling=True)
     except InputFaults as fault:
         faults += (f"{name}: {each}" for each in fault.faults)
         return None
     except UserError as fault:
-        faults.append(f"{name}: {fault.message}")
+        faults.append(f"{name}: {fault.message} {fault.remedy}".rstrip())
         return None
     root = folder.resolve() if folder.is_dir() else folder.resolve().parent
     by_path = {Path(os.path.normpath(item.audio)): item.caption for item in reversed(manifest.items)}
@@ -178,13 +194,15 @@ def _matched(clips: _Folder, truth: _Folder) -> dict[str, str]:
     return {name: theirs[file] for file, name in ours.items() if file in theirs}
 
 
-def _unclear(system: str, clips: _Folder, truth: _Folder) -> list[str]:
-    """Which names make no pairs, being those of several clips on one side and of some on the other."""
+def _unclear(system: str, clips: _Folder, truth: _Folder) -> dict[str, list[str]]:
+    """Names that make no pairs, being those of several clips on one side and of some on the other: by the
+    side that has several, the set or ``the reference``.
+    """
     ours, theirs = _by_stem(clips.clips), _by_stem(truth.clips)
-    said = []
+    found: dict[str, list[str]] = {}
     for whose, several, other, names in (
         (system, ours, theirs, truth.clips),
-        ("the reference", theirs, ours, clips.clips),
+        (THE_REFERENCE, theirs, ours, clips.clips),
     ):
         stems = [
             stem
@@ -192,11 +210,8 @@ def _unclear(system: str, clips: _Folder, truth: _Folder) -> list[str]:
             if len(own) > 1 and stem in other and not all(name in names for name in own)
         ]
         if stems:
-            said.append(
-                f"{system}: {whose} has several clips of one name but for the ending, which are not paired "
-                f"({len(stems)}): {listing(stems)}"
-            )
-    return said
+            found[whose] = stems
+    return found
 
 
 def _by_stem(clips: Mapping[str, Path]) -> dict[str, list[str]]:
@@ -214,29 +229,49 @@ def _by_file(names: Mapping[str, Path]) -> dict[str, str]:
     return dict(zip(files, names, strict=True)) if len(set(files)) == len(files) else {}
 
 
-def _of_pairs(
-    system: str, ours: Sequence[str], theirs: Sequence[str], partners: Mapping[str, str], paired: bool | None
-) -> list[str]:
-    """How many clips are paired, and which are not.
-
-    Args:
-        ours, theirs: Names of the clips that are taken of the set and of the reference.
-        partners: As :func:`_matched`, of all clips.
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """Names of the clips that are taken of a set and of the reference, and the counterpart of those that have
+    one; ``unclear`` are names that make no pair, by whose they are.
     """
-    if paired is False:
-        return [f"{system}: not paired, as was asked; so there is no KL."]
-    if not partners:
-        return [f"{system}: no clip is paired with one of the reference by its name, so there is no KL."]
-    how = "by name" if all(name == partner for name, partner in partners.items()) else "by file name alone"
-    taken = {partners[name] for name in ours if name in partners}
-    said = [f"{system}: {len(taken)} of {len(ours)} clips are paired with the reference {how}."]
-    for what, names in (
-        (f"clips of {system} without a counterpart", [n for n in ours if n not in partners]),
-        (
-            f"clips of the reference without a counterpart in {system}",
-            [n for n in theirs if n not in taken],
-        ),
+
+    ours: Sequence[str]
+    theirs: Sequence[str]
+    partners: Mapping[str, str]
+    unclear: Mapping[str, Sequence[str]]
+
+
+def _of_pairs(matches: Mapping[str, _Match]) -> Iterator[str]:
+    """How many clips are paired, and which are not; a sentence for each kind of fact."""
+    by_name: list[str] = []
+    by_file: list[str] = []
+    none, unclear, alone, unmet = [], [], [], []
+    for system, match in matches.items():
+        for whose, stems in match.unclear.items():
+            of = system if whose == system else f"{whose} beside {system}"
+            unclear.append(f"{len(stems):,} of {of} ({_quoted(stems)})")
+        if not match.partners:
+            none.append(system)
+            continue
+        taken = {match.partners[name] for name in match.ours if name in match.partners}
+        whole = all(name == partner for name, partner in match.partners.items())
+        (by_name if whole else by_file).append(f"{len(taken):,} of {len(match.ours):,} of {system}")
+        if left := [name for name in match.ours if name not in match.partners]:
+            alone.append(f"{len(left):,} of {system} ({_quoted(left)})")
+        if left := [name for name in match.theirs if name not in taken]:
+            unmet.append(f"{len(left):,} in {system} ({_quoted(left)})")
+    for what, each in (
+        ("No name is one of the reference, so no clip is paired", none),
+        ("Clips paired with the reference by name", by_name),
+        ("Clips paired with the reference by file name alone", by_file),
+        ("Clips without a counterpart in the reference", alone),
+        ("Clips of the reference without a counterpart", unmet),
+        ("Names of several clips but for the ending, which are not paired", unclear),
     ):
-        if names:
-            said.append(f"{what} ({len(names)}): {listing(names)}")
-    return said
+        if each:
+            yield f"{what}: {listed(each)}."
+
+
+def _quoted(names: Sequence[str]) -> str:
+    """The first names, quoted as they may hold anything."""
+    return listed([f"'{name}'" for name in names], 3)

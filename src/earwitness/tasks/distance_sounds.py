@@ -22,6 +22,7 @@ class Sound:
     """A clip that was embedded.
 
     Attributes:
+        digital_silence: Share of its time, as in backbones.embedding.Embedded.
         clip, logits: As in backbones.base.Embedding.
         frames: How many there are; the frames themselves are in :class:`Frames`.
     """
@@ -30,6 +31,7 @@ class Sound:
     duration_s: float
     rate_hz: int
     silent: bool
+    digital_silence: float
     frames: int
     clip: Floats
     logits: Floats | None
@@ -101,6 +103,7 @@ def heard(
             found.duration_s,
             found.rate_hz,
             found.silent,
+            found.digital_silence,
             len(found.embedding.frames),
             found.embedding.clip,
             found.embedding.logits,

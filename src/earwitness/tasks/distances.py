@@ -13,6 +13,7 @@ They are measured in :mod:`earwitness.tasks.distance_measures`.
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -20,12 +21,14 @@ from pathlib import Path
 from typing import Any
 
 from earwitness.errors import UserError
+from earwitness.files import INPUTS
 from earwitness.tasks.rows import Comparison
 
 ALL = "all"
 """The part that holds every clip."""
 DRAWS = 10_000
 """Bootstrap samples, if nothing else is asked for."""
+_HASH, _SHOWN = re.compile(r"\b[0-9a-f]{64}\b"), 12  # digits enough to tell hashes apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,11 @@ class Distance:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What of a set could be used, and how long its clips are (seconds)."""
+    """What of a set could be used, and how long its clips are (seconds).
+
+    ``digital_silence`` is the mean share of their time (audio.digital_silence); None in results that were
+    kept before it was measured.
+    """
 
     system: str
     clips: int
@@ -126,6 +133,7 @@ class Coverage:
     shortest_s: float | None
     mean_s: float | None
     longest_s: float | None
+    digital_silence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +149,8 @@ class Distances:
         notes: What a reader must know.
         comparisons: Sets against each other, over all clips, by every metric that both have a number of;
             baselines and anchors are no contestants. Empty if they were not compared.
+        of_sources: Whether the reference are the sources that the clips were made of: a set that is near
+            them moved little, and that is no merit.
     """
 
     recipe: Recipe
@@ -150,6 +160,7 @@ class Distances:
     level: float = 0.95
     notes: tuple[str, ...] = field(default_factory=tuple)
     comparisons: tuple[Comparison, ...] = ()
+    of_sources: bool = False
 
 
 BETTER: Mapping[str, int] = {"fad": -1, "fd": -1, "kad": -1, "kl": -1, "is": 1, "clap": 1}
@@ -176,7 +187,8 @@ NOT_ACROSS = (
 
 
 def to_json(distances: Distances) -> dict[str, Any]:
-    """As plain data for strict JSON, with the key of the recipe and a hash over everything else.
+    """As plain data for strict JSON, with the key of the recipe and a hash over everything else
+    (files.INPUTS, which may be beside it, left out).
 
     :func:`from_json` reads it. The hash tells that a number, a count, a name or a note is not what was
     written; it is no signature, and whoever makes a new hash can change anything.
@@ -186,7 +198,7 @@ def to_json(distances: Distances) -> dict[str, Any]:
 
 
 def _digest(data: Mapping[str, Any]) -> str:
-    told = {name: value for name, value in data.items() if name != "sha256"}
+    told = {name: value for name, value in data.items() if name not in ("sha256", INPUTS)}
     return hashlib.sha256(json.dumps(told, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
@@ -208,6 +220,7 @@ def from_json(data: Mapping[str, Any], source: str = "the distances") -> Distanc
             level=float(data["level"]),
             notes=tuple(map(str, data["notes"])),
             comparisons=tuple(Comparison(**pair) for pair in data.get("comparisons", ())),
+            of_sources=bool(data.get("of_sources", False)),
         )
         key, digest = data["recipe_key"], data["sha256"]
     except (KeyError, TypeError, ValueError) as fault:
@@ -231,7 +244,8 @@ def same_recipe(*distances: Distances) -> None:
         for name in dict.fromkeys(name for one in told for name in one):
             values = [one.get(name, "nothing") for one in told]
             if len(set(values)) > 1:
-                differing.append(f"{name}: {' / '.join(dict.fromkeys(values))}")
+                shown = _HASH.sub(lambda found: found[0][:_SHOWN], " / ".join(dict.fromkeys(values)))
+                differing.append(f"{name}: {shown}")
     if differing:
         lines = "\n".join(f"  - {line}" for line in differing)
         raise UserError(
@@ -282,4 +296,5 @@ def joined(*distances: Distances) -> Distances:
         distances[0].level,
         tuple(notes),
         tuple(pair for each in distances for pair in each.comparisons),
+        any(each.of_sources for each in distances),
     )

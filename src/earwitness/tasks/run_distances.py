@@ -21,6 +21,7 @@ from earwitness.manifest import Item
 from earwitness.manifest.table import listing, near
 from earwitness.tasks import (
     distance_measures,
+    distance_notes,
     distances,
     edit,
     edit_sources,
@@ -29,6 +30,7 @@ from earwitness.tasks import (
     ritta,
     ritta_distances,
 )
+from earwitness.tasks.distance_pairs import corrected
 from earwitness.tasks.distances import ALL, Compared, Distances
 from earwitness.tasks.task import NOTHING_KEPT, Kept, Task
 
@@ -58,12 +60,14 @@ class Asked:
         reference: The reference set; None for the clips' own references.
         notes: What a reader must know of the choice.
         baselines: Systems whose clips are known to be silent, or the reference's own.
+        of_sources: Whether the reference are the sources of edits.
     """
 
     clips: tuple[Compared, ...]
     reference: tuple[Path, ...] | None
     notes: tuple[str, ...]
     baselines: tuple[str, ...] = ()
+    of_sources: bool = False
 
 
 def asked(task: Task, items: Sequence[Item], reference: str = "", kept: Kept = NOTHING_KEPT) -> Asked:
@@ -107,7 +111,7 @@ def asked(task: Task, items: Sequence[Item], reference: str = "", kept: Kept = N
     notes = [SOURCE_NOTE] if sources else [reference_note(reference)]
     notes += [UNRELATED_NOTE] * (sources and edit_sources.UNRELATED in systems)
     baselines = tuple(edit_sources.BASELINES) if of_edits else ()
-    return Asked(clips, tuple(answers.values()), (*notes, *told), baselines)
+    return Asked(clips, tuple(answers.values()), (*notes, *told), baselines, sources)
 
 
 def _check_system(reference: str, systems: Collection[str], of_edits: bool) -> None:
@@ -177,9 +181,7 @@ def measure(
         progress=progress,
         baselines=found.baselines,
     )
-    plain = tuple(f"{name}: " for name in found.baselines)  # what is told of these is no news
-    told = (note for note in measured.notes if not note.startswith(plain))
-    measured = replace(measured, notes=(*found.notes, *told))
+    measured = replace(measured, notes=(*found.notes, *measured.notes), of_sources=found.of_sources)
     if before is not None and gone:
         measured = _with_gone(measured, before, gone)
     ledger.begin({META: distances.to_json(measured)}, ())
@@ -193,19 +195,34 @@ def _gone(clips: Sequence[Compared], before: Distances | None) -> frozenset[str]
     return frozenset(clip.system for clip in clips if here[clip.system] < used.get(clip.system, 0))
 
 
-def _with_gone(now: Distances, before: Distances, gone: Collection[str]) -> Distances:
-    """What is measured now and, of systems that are gone, what was measured then."""
-    listed = ", ".join(sorted(gone))
+def _with_gone(now: Distances, before: Distances, gone: frozenset[str]) -> Distances:
+    """What is measured now and, of systems that are gone, what was measured then.
+
+    Their pairs stay where the other set has gone too or has as many clips as then; p is corrected anew.
+    """
+    listed = distance_notes.listed(sorted(gone))
     if (now.recipe, now.level) != (before.recipe, before.level):
         return replace(
             now, notes=(*now.notes, f"Not measured by this recipe, since clips have gone: {listed}.")
         )
+    used = [{row.system: row.used for row in each.coverage} for each in (now, before)]
+    still = {row.system for row in now.rows if used[0].get(row.system) == used[1].get(row.system)} | {*gone}
+    pairs = [
+        pair
+        for pair in before.comparisons
+        if {pair.first, pair.second} <= still and not gone.isdisjoint((pair.first, pair.second))
+    ]
     return replace(
         now,
         rows=(*now.rows, *(row for row in before.rows if row.system in gone)),
         coverage=(*now.coverage, *(row for row in before.coverage if row.system in gone)),
         left_out=(*now.left_out, *(row for row in before.left_out if row[0] in gone)),
-        notes=(*now.notes, f"As measured before some of their clips were gone: {listed}."),
+        notes=(
+            *now.notes,
+            f"As measured before some of their clips were gone: {listed}. They are held against no set that "
+            "has changed or come since.",
+        ),
+        comparisons=corrected((*now.comparisons, *pairs)),
     )
 
 
