@@ -137,6 +137,8 @@ def test_baselines_are_named_so_stand_last_and_nothing_is_best(world: World) -> 
     titles = [sheet.title for sheet in shown["sheets"]]
     moved = "Which set moved less from the sources?"
     assert titles == ["All clips", moved, "KAD by part", "KL by part", "IS by part"]
+    assert shown["sheets"][0].heads == ("Set", "Clips", "KAD", "KL", "IS ↑"), "to move less is no merit"
+    assert not any("nearer" in cell.text for _, cells in shown["sheets"][1].lines for cell in cells)
     for sheet in (one for one in shown["sheets"] if one.title != moved):
         names = [name for name, _ in sheet.lines]
         assert names[:5] == [*MADE, "identity (baseline)", "unrelated (baseline)"]

@@ -20,10 +20,10 @@ from earwitness.tasks.rows import Comparison
 FILE = "distance_pairs.csv"
 """Holds every pair in full."""
 NEITHER = "not told apart"
-HEADS = ("First, second", "Metric", "Clips", "Difference", "p (Holm)", "Says")
+HEADS = ("Sets", "Metric", "Clips", "Difference", "p (Holm)", "Says")
 HOW = (
-    "First less second, over the clips of one name that both have where they share any; FAD, FD and IS "
-    "without the bias of few clips, so not quite the difference of the numbers above."
+    "Over the clips of one name that both have where they share any; FAD, FD and IS without the bias of few "
+    "clips, so not quite the difference of the numbers above."
 )
 
 
@@ -67,7 +67,7 @@ def line(
         Cell(p.removeprefix("= ")),
         Cell(_says(pair, options, said), part=letter),
     )
-    return f"{first}, {second}", cells
+    return f"{first} less {second}", cells
 
 
 def _says(pair: Comparison, options: TableOptions, said: Words) -> str:

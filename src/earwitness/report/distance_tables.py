@@ -27,14 +27,14 @@ from earwitness.tasks.distances import ALL, ANCHORS, FLOOR, METRICS, REFERENCE, 
 PAIRS = "pairs"
 """Key of the table of pairs."""
 MOST_PAIRS = 15
-"""Lines that a terminal shows of it, those that tell sets apart first."""
+"""Lines that a terminal shows of it: first those that tell sets apart, last those without a difference."""
 FEWER = "¶"
 FEWER_NOTE = f"{FEWER} Fewer clips could be used than of other sets: a number is not of the same clips."
 _ARROWS = {-1: "↓", 1: "↑"}
 _USUAL = TableOptions()
 _NO_ROLES: Mapping[str, str] = MappingProxyType({})
 _DIGITS, _MOST_DECIMALS = 3, 4
-_NAME = 24  # columns of a terminal that names may take before they fold
+_NAME, _BOTH, _SAYS = 24, 16, 16  # columns of a terminal that names, both of a pair, and words may take
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,8 @@ def told_apart(sheet: Sheet) -> Sheet:
     """A table of pairs cut to what a terminal has room for; any other is left as it is."""
     if sheet.key != PAIRS or len(sheet.lines) <= MOST_PAIRS:
         return sheet
-    lines = sorted(sheet.lines, key=lambda line: line[1][-1].text in (tables.NONE, distance_pairs.NEITHER))
+    least = {distance_pairs.NEITHER: 1, tables.NONE: 2}
+    lines = sorted(sheet.lines, key=lambda line: least.get(line[1][-1].text, 0))
     shown = tuple(lines[:MOST_PAIRS])
     left = len(lines) - MOST_PAIRS
     more = f"{left:,} more {'line is' if left == 1 else 'lines are'} in {distance_pairs.FILE}."
@@ -144,7 +145,7 @@ def _sheet(
             letter = letters.setdefault(reason, _letter(len(letters))) if reason else ""
             column.append(cell(row, options, letter and f"({letter})"))
         cells.append(column)
-    heads = [_head(part, name, by_part=not whole) for part, name in shown]
+    heads = [_head(part, name, not whole, distances.of_sources) for part, name in shown]
     marked = fewer(distances, roles)
     names = [
         one_line(options.names.get(name, name))
@@ -268,9 +269,11 @@ def _systems(distances: Distances, roles: Mapping[str, str]) -> list[str]:
     return [*sets, *(name for name in ANCHORS if name in there)]
 
 
-def _head(part: str, name: str, by_part: bool) -> str:
+def _head(part: str, name: str, by_part: bool, of_sources: bool = False) -> str:
     if by_part:
         return one_line(part.replace("_", " "))
+    if of_sources and SPECS[name].better < 0:  # to have moved less is no merit
+        return SPECS[name].title
     return f"{SPECS[name].title} {_ARROWS[SPECS[name].better]}"
 
 
@@ -349,20 +352,19 @@ def pieces(sheet: Sheet, width: int) -> Iterator[tuple[str, list[str], list[list
     intervals below their values.
     """
     columns = [[_stacked(cells[at]) for _, cells in sheet.lines] for at in range(len(sheet.heads) - 1)]
-    names = [name for name, _ in sheet.lines]
+    names = [folded(name, _BOTH if sheet.key == PAIRS else _NAME) for name, _ in sheet.lines]
     widths = [
         max(map(len, [head, *(line for cell in column for line in cell)]))
         for head, column in zip(sheet.heads[1:], columns, strict=True)
     ]
-    room = width - min(_NAME, max(map(len, [*names, sheet.heads[0]]))) - 2
+    room = width - max(map(len, [sheet.heads[0], *(line for name in names for line in name)])) - 2
     start = 0
     while start < len(columns):
         stop = start + 1
         while stop < len(columns) and sum(widths[start : stop + 1]) + 2 * (stop + 1 - start) <= room:
             stop += 1
         lines: list[list[str | list[str]]] = [
-            [folded(name, _NAME), *(column[at] for column in columns[start:stop])]
-            for at, name in enumerate(names)
+            [name, *(column[at] for column in columns[start:stop])] for at, name in enumerate(names)
         ]
         yield "" if start else sheet.title, [sheet.heads[0], *sheet.heads[start + 1 : stop + 1]], lines
         start = stop
@@ -370,7 +372,7 @@ def pieces(sheet: Sheet, width: int) -> Iterator[tuple[str, list[str], list[list
 
 def _stacked(cell: Cell) -> list[str]:
     value = " ".join(filter(None, [cell.text, cell.part]))
-    return [value, f"[{cell.low}, {cell.high}]"] if cell.low else [value]
+    return [value, f"[{cell.low}, {cell.high}]"] if cell.low else folded(value, _SAYS)
 
 
 def coverage_sheet(distances: Distances) -> Sheet:
@@ -380,7 +382,7 @@ def coverage_sheet(distances: Distances) -> Sheet:
         return Cell(tables.NONE if value is None else f"{value:.2f}")
 
     def share(value: float | None) -> Cell:
-        return Cell(tables.NONE if value is None else f"{value:.0%}")
+        return Cell(tables.NONE if value is None else f"{100 * value:.0f} %")
 
     lines = [
         (

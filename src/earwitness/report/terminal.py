@@ -234,7 +234,9 @@ def _distances(summary: Summary, names: Names) -> list["Table"]:
         cells = [[folded(name, room), *(cell.text for cell in line)] for name, line in sheet.lines]
         found.append(table(title, heads, cells, caption if sheet is whole else ""))
     pairs = [distance_tables.told_apart(sheet) for sheet in rest if sheet.key == distance_tables.PAIRS]
-    found[1:1] = [table(*piece) for sheet in pairs for piece in distance_tables.pieces(sheet, 78)]
+    for sheet in pairs:
+        *first, last = distance_tables.pieces(sheet, 78)
+        found[1:1] = [*(table(*piece) for piece in first), table(*last, " ".join(sheet.notes))]
     return found
 
 

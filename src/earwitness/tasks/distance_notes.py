@@ -78,13 +78,13 @@ def _digital_silence(first: Coverage, others: Sequence[Coverage]) -> Iterator[st
     if wanted is None:
         return
     unlike = [
-        f"{row.digital_silence:.0%} of {row.system}"
+        f"{100 * row.digital_silence:.0f} % of {row.system}"
         for row in others
         if row.digital_silence is not None and abs(row.digital_silence - wanted) > SILENCE
     ]
     if unlike:
         yield (
-            f"Digital silence (below -90 dBFS) is {wanted:.0%} of the reference's time, but "
+            f"Digital silence (below -90 dBFS) is {100 * wanted:.0f} % of the reference's time, but "
             f"{listed(unlike)}: distances tell a background, however faint, from none before they tell "
             "sounds apart. Give both the same background (RiTTA: make the data set with --ambience); or read "
             "KL, which it moves less, and the rest among sets of one kind of background alone."
