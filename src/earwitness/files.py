@@ -82,26 +82,31 @@ def refuse_other(folder: Path, name: str, inputs: Mapping[str, Any]) -> None:
         return
     except (OSError, ValueError, KeyError, TypeError) as fault:
         raise UserError(f"{folder / name} does not say what it was made of.", remedy) from fault
-    old, new = dict(_flat(before)), dict(_flat(json.loads(json.dumps(inputs))))
-    faults = [
-        f"{key}: {_shown(old, key)} before, now {_shown(new, key)}"
-        for key in dict.fromkeys((*old, *new))
-        if _shown(old, key) != _shown(new, key)
-    ]
+    faults = [f"{name}: {old} before, now {new}" for name, old, new in differences(before, inputs)]
     if faults:
         raise InputFaults(f"{folder} holds a result of other inputs (paths as seen from it)", faults, remedy)
 
 
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """What differs between two nested mappings of plain data: name (joined by dots), old and new, as JSON.
+
+    What is absent or None is ``nothing``.
+    """
+    old, new = dict(_flat(before)), dict(_flat(json.loads(json.dumps(now))))
+    shown = ((name, _shown(old, name), _shown(new, name)) for name in dict.fromkeys((*old, *new)))
+    return [(name, one, other) for name, one, other in shown if one != other]
+
+
 def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in values.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{key}.")
+    for name, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from _flat(value, f"{prefix}{name}.")
         else:
-            yield f"{prefix}{key}", value
+            yield f"{prefix}{name}", value
 
 
-def _shown(values: Mapping[str, Any], key: str) -> str:
-    return json.dumps(values[key], ensure_ascii=False) if values.get(key) is not None else "nothing"
+def _shown(values: Mapping[str, Any], name: str) -> str:
+    return json.dumps(values[name], ensure_ascii=False) if values.get(name) is not None else "nothing"
 
 
 def new_folder(path: Path) -> Path:

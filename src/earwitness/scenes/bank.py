@@ -61,13 +61,17 @@ class Bank:
     left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What was left out of it, one sentence a reason, and whether its recordings are known."""
-        left_out = (
+    def losses(self) -> tuple[str, ...]:
+        """What was left out of it, one sentence a reason."""
+        return tuple(
             f"{count:,} of the bank's clips {'is' if count == 1 else 'are'} left out: {reason}."
             for reason, count in self.left_out.items()
         )
-        return tuple(filter(None, (*left_out, self.recordings.note)))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out of it, and whether its recordings are known."""
+        return tuple(filter(None, (*self.losses, self.recordings.note)))
 
     @property
     def recordings(self) -> Recordings:

@@ -1,14 +1,14 @@
 """How a data set is made: ``make.json``, written before anything else and compared when the work goes on."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from earwitness import __version__, audio
 from earwitness.errors import InputFaults, UserError
-from earwitness.files import write_text
+from earwitness.files import differences, write_text
 
 NAME, LOCK = "make.json", "make.lock"
 _PACKAGES = ("numpy", "scipy", "soxr", "pyloudnorm")
@@ -49,11 +49,11 @@ def begin(folder: Path, settings: Mapping[str, Any], prompts: int) -> None:
     asked = {"settings": dict(settings), "versions": versions(), "prompts": prompts}
     text = json.dumps(asked, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
     if path.exists():
-        old, new = dict(_flat(_read(path))), dict(_flat(json.loads(text)))
-        if old["prompts"] < prompts:
-            old["prompts"] = prompts
-        shown = ((name, _shown(old, name), _shown(new, name)) for name in dict.fromkeys((*old, *new)))
-        differing = [(name.removeprefix("settings."), old, new) for name, old, new in shown if old != new]
+        before = _read(path)
+        before["prompts"] = max(before["prompts"], prompts)
+        differing = [
+            (name.removeprefix("settings."), old, new) for name, old, new in differences(before, asked)
+        ]
         if differing:
             others = [name for name, *_ in differing if name not in _OF_BANK]
             remedy = "Give the settings as they were (there may be more prompts), or name another folder."
@@ -78,15 +78,6 @@ def _read(path: Path) -> dict[str, Any]:
     raise UserError(f"{path} was not written by earwitness.", "Name a folder that is not there yet.")
 
 
-def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Nested mappings as one, names joined by dots."""
-    for name, inner in value.items():
-        if isinstance(inner, dict) and inner:
-            yield from _flat(inner, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", inner
-
-
 SLICES = "slices_sha256"
 UNKNOWN = "clips_of_unknown_recording"
 _OF_BANK = (SLICES, UNKNOWN)
@@ -107,7 +98,3 @@ def _told(name: str, before: str, now: str, *, alone: bool) -> str:
         "the clips of the bank changed since: some were added, taken out, exchanged or put under another "
         f"label ({SLICES}: {before} before, now {now})"
     )
-
-
-def _shown(values: Mapping[str, Any], name: str) -> str:
-    return json.dumps(values[name], ensure_ascii=False) if name in values else "nothing"

@@ -102,7 +102,7 @@ def gather(
         label: _known(label) if table is None else table.get(classes.safe(label)) for label in bank.sources
     }
     named = {label: sound for label, sound in meant.items() if sound is not None}
-    notes = list(bank.notes)
+    notes = list(bank.losses)
     if unknown := [label for label in bank.sources if label not in named]:
         notes.append(f"Labels that stand for no known class are left out: {', '.join(unknown)}.")
     if table and (unheard := table.keys() - {sound.name for sound in named.values()}):
@@ -156,6 +156,8 @@ def gather(
         **used.recordings.settings(),
         "slices_sha256": _digest(cut.slices),
     }
+    if bank.recordings.note:
+        notes.append(bank.recordings.note)
     return Material(side.bank, chosen, cut.slices, tuple(notes), settings)
 
 
