@@ -55,7 +55,7 @@ def notes(
         )
     if any(row.metric == "is" and row.value is not None for row in rows):
         yield "IS is too low for few clips and grows with their number: compare it between sets of one size."
-    yield from _without_interval(rows)
+    yield from _without_interval([row for row in rows if row.system not in baselines])
 
 
 def _whose(name: str) -> str:
@@ -138,11 +138,16 @@ def _stands_in(rows: Sequence[Distance], systems: Sequence[str]) -> bool:
 
 
 def _without_interval(rows: Sequence[Distance]) -> Iterator[str]:
+    """Which numbers have no interval; of a set that has one over all clips, that its parts have none."""
+    whole = {(row.system, row.metric) for row in rows if row.part == ALL and row.no_interval}
     unsure: dict[str, dict[str, dict[str, None]]] = {}
     for row in rows:
-        if row.no_interval:
-            whose = row.system if row.part == ALL else f"{row.system}, {row.part}"
+        if row.no_interval and (row.part == ALL or (row.system, row.metric) not in whole):
+            whose = row.system if row.part == ALL else f"parts of {row.system}"
             unsure.setdefault(row.no_interval, {}).setdefault(row.metric.upper(), {})[whose] = None
+    said = []
     for why, metrics in unsure.items():
         told = ", ".join(f"{metric} ({listed([*whose])})" for metric, whose in metrics.items())
-        yield f"No interval, since {why}: {told}."
+        said.append(f"since {why}: {told}")
+    if said:
+        yield f"No interval, {'; '.join(said)}."
