@@ -149,6 +149,27 @@ def test_a_file_that_is_not_there_is_told_in_words(tmp_path: Path) -> None:
     assert "Errno" not in str(fault.value)
 
 
+HEAD = "filename\tonset\toffset\tevent_label\n"
+
+
+def test_a_comma_for_a_point_is_told_with_its_column(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text(f"{HEAD}a.wav\t1,5\t2\tdog\na.wav\tx\t2\tdog\n")
+    with pytest.raises(InputFaults) as fault:
+        event_sources.read(tmp_path / "a.tsv")
+    assert fault.value.faults == (
+        "row 2: onset: '1,5' is no number of seconds; decimals take a point",
+        "row 3: onset: 'x' is no number of seconds",
+    )
+
+
+@pytest.mark.parametrize("text", ["", HEAD])
+def test_a_truth_without_clips_says_how_clips_without_events_are_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.tsv").write_text(text)
+    (tmp_path / "b.tsv").write_text(f"{HEAD}a.wav\t1.5\t2\tdog\n")
+    with pytest.raises(InputFaults, match="--durations FILE or --audio DIR"):
+        earwitness.score_events(tmp_path / "a.tsv", {"b": tmp_path / "b.tsv"}, durations=10.0)
+
+
 def printed(scores: EventScores, width: int = 80) -> str:
     console = Console(file=io.StringIO(), width=width)
     for table in event_tables.terminal(scores):

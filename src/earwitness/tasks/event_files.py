@@ -134,7 +134,8 @@ def truth(source: Source, durations_s: Mapping[str, float] | float | None) -> Pl
     known = {names[clip]: found for clip, found in source.events.items() if clip not in set(lacking)}
     placed = _placed({clip: known.get(clip, []) for clip in lengths}, lengths, BEYOND_S, faults)
     if faults or not placed.tables:
-        raise InputFaults(str(source.path), faults or ["no clips"], _LENGTHS if lacking else "")
+        no_clips = "no clips: a truth whose clips hold no event names them by --durations FILE or --audio DIR"
+        raise InputFaults(str(source.path), faults or [no_clips], _LENGTHS if lacking else "")
     return placed
 
 

@@ -244,7 +244,7 @@ def _dcase(path: Path, faults: list[str]) -> dict[str, list[Event]]:
                 )
             here = found.setdefault(only_clip_of(name, names), [])
             if not empty:
-                here.append(Event(label, float(onset), float(offset)))
+                here.append(Event(label, _seconds("onset", onset), _seconds("offset", offset)))
         except (IndexError, ValueError) as fault:
             faults.append(f"row {number}: {fault}")
     return found
@@ -296,6 +296,14 @@ def _order(path: Path, cells: Sequence[str]) -> dict[str, int]:
             f"Needed: {needed}. Rename them in the file; --map renames labels, not columns.",
         )
     return {name: places[name][0] for name in COLUMNS}
+
+
+def _seconds(column: str, cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        comma = "; decimals take a point" if _is_number(cell.replace(",", ".", 1)) else ""
+        raise ValueError(f"{column}: {cell!r} is no number of seconds{comma}") from None
 
 
 def _is_number(cell: str) -> bool:
