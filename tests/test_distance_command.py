@@ -243,6 +243,9 @@ def test_the_protocol_tells_of_no_number_that_the_table_lacks(tmp_path):
     how = {"backbone": Bands(), "workers": 1, "cache": False, "metrics": ["fad", "is"]}
     found = earwitness.distance(clean[0].parent, {"one": tmp_path / "one"}, out=tmp_path / "out", **how)
     assert any(row.metric == "fad" and row.value is not None for row in found.distances.rows)
+    one = earwitness.distance(tmp_path / "one", {"b": tmp_path / "one"}, out=tmp_path / "b", **how)
+    assert one.distances.recipe.reference_clips == 1
+    assert not re.search(r"\b1 (reference )?clips", (tmp_path / "b" / "protocol.md").read_text())
     assert "FAD" not in (tmp_path / "out" / "protocol.md").read_text().split("Command")[0]
 
 

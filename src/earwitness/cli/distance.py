@@ -93,6 +93,7 @@ def _print(distances: "Distances", out: Path) -> None:
 
     from earwitness.report import distance_tables, distance_words
     from earwitness.report.terminal_table import table
+    from earwitness.tasks.distances import in_clips
 
     console = Console()
     for sheet in map(distance_tables.told_apart, distance_tables.sheets(distances)):
@@ -104,8 +105,7 @@ def _print(distances: "Distances", out: Path) -> None:
     for line in _told(distances.notes, console.width):
         typer.echo(line)
     if distances.left_out:
-        count = len(distances.left_out)
-        clips = "1 clip" if count == 1 else f"{count:,} clips"
+        clips = in_clips(len(distances.left_out))
         typer.echo(f"{clips} could not be used, or paired: {out / 'left_out.csv'}")
     typer.echo(f"{out / 'distances.md'}: what columns and anchors are, the whole recipe, all notes.")
     typer.echo(f"{out}: distances.json, .csv, .md and .tex, and protocol.md, the paragraph for the paper.")

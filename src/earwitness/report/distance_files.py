@@ -9,7 +9,7 @@ from earwitness.errors import UserError
 from earwitness.files import INPUTS, write_text
 from earwitness.report import distance_csv, distance_pairs, distance_tables, distance_words
 from earwitness.report.tables import markdown_text
-from earwitness.tasks.distances import ALL, ANCHORS, FLOOR, Distances, from_json, to_json
+from earwitness.tasks.distances import ALL, ANCHORS, FLOOR, Distances, from_json, in_clips, to_json
 
 NUMBERS, LEFT_OUT = "distances.json", "left_out.csv"
 SUMMARY = "summary.json"
@@ -115,10 +115,9 @@ def _sentences(distances: Distances) -> list[str]:
     numbers = {row.metric for row in distances.rows if row.system not in ANCHORS and row.value is not None}
     rows = [row for row in distances.rows if row.metric in numbers]  # an anchor alone has no column
     there = [name for name in _HOW if name in numbers]
-    size = distances.recipe.reference_clips
     said = [
         f"{len(systems):,} {'set was' if len(systems) == 1 else 'sets were'} held against "
-        f"{size:,} reference clip{'s' * (size != 1)}.",
+        f"{in_clips(distances.recipe.reference_clips, 'reference')}.",
         distance_words.recipe_words(distances.recipe),
         *(_HOW[name] for name in there),
     ]

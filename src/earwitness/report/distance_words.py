@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from earwitness.report.cells import one_line
-from earwitness.tasks.distances import ANCHORS, BETTER, METRICS, Distances, Recipe
+from earwitness.tasks.distances import ANCHORS, BETTER, METRICS, Distances, Recipe, in_clips
 from earwitness.tasks.rows import MetricSpec
 
 SPECS: Mapping[str, MetricSpec] = {
@@ -43,7 +43,7 @@ def recipe_line(distances: Distances) -> str:
     sure = (
         f", {100 * distances.level:g} % intervals" if any(r.low is not None for r in distances.rows) else ""
     )
-    clips = f"reference {recipe.reference[:16]}: {recipe.reference_clips:,} clips"
+    clips = f"reference {recipe.reference[:16]}: {in_clips(recipe.reference_clips)}"
     weights = f"weights {recipe.version}"
     return f"Embeddings of {recipe.backbone}, {weights}; {clips}{sure}; recipe {recipe.key}."
 
@@ -53,7 +53,7 @@ def recipe_words(recipe: Recipe) -> str:
     settings = ", ".join(_setting(name, recipe.settings[name]) for name in sorted(recipe.settings))
     return (
         f"Embeddings: {recipe.backbone}, weights {recipe.version} ({settings}). Reference "
-        f"{recipe.reference[:16]}: {recipe.reference_clips:,} clips. Policy: {recipe.policy}. "
+        f"{recipe.reference[:16]}: {in_clips(recipe.reference_clips)}. Policy: {recipe.policy}. "
         f"Pairs: {recipe.pairing}. "
         + (f"Captions {recipe.captions[:16]}. " if recipe.captions else "")
         + f"Seed {recipe.seed}, {recipe.draws:,} draws. Recipe {recipe.key}."

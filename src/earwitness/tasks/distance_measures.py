@@ -113,7 +113,9 @@ def measured(
         draws=draws,
     )
     if limit is not None:
-        recipe = replace(recipe, policy=f"a sample of {limit} clips by name, seed {seed}, each whole")
+        recipe = replace(
+            recipe, policy=f"a sample of {limit} clip{'s' * (limit != 1)} by name, seed {seed}, each whole"
+        )
     counts = Counter(item.system for item in items)
     taken = {system: [clip for clip in clips if clip.item.system == system] for system in counts}
     matched = {clip.reference for clip in clips if clip.reference}

@@ -46,7 +46,7 @@ from earwitness.tasks.distance_numbers import (
     summed,
 )
 from earwitness.tasks.distance_sounds import Sound
-from earwitness.tasks.distances import ALL, BETTER, METRICS, Distance
+from earwitness.tasks.distances import ALL, BETTER, METRICS, Distance, in_clips
 from earwitness.tasks.rows import Comparison
 from earwitness.tasks.summary import decided
 from earwitness.tasks.tally import Drawn
@@ -132,7 +132,7 @@ def _compared(
     plain = Comparison(metric, one, two, 0, None, None, None, None, None, items=len(shared))
     if shared:
         if len(shared) < max(len(a.names), len(b.names)):
-            plain = replace(plain, note=f"over the {len(shared):,} clips that both have, of {counts}")
+            plain = replace(plain, note=f"over the {in_clips(len(shared))} that both have, of {counts}")
         a, b = a.of(shared), b.of(shared)
     else:
         plain = replace(plain, note="they share no clip's name")

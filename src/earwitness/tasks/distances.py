@@ -186,6 +186,11 @@ NOT_ACROSS = (
 )
 
 
+def in_clips(count: int, what: str = "") -> str:
+    """``1 clip``, ``2 clips``; with ``what`` before the noun."""
+    return f"{count:,} {what and f'{what} '}clip{'' if count == 1 else 's'}"
+
+
 def to_json(distances: Distances) -> dict[str, Any]:
     """As plain data for strict JSON, with the key of the recipe and a hash over everything else
     (files.INPUTS, which may be beside it, left out).
