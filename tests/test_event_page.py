@@ -135,6 +135,17 @@ def test_verdicts_are_the_counts_whatever_overlaps(true: Any, found: Any, offset
             assert one.event.label != one.other.label
         if one.kind in (MISS, FALSE_ALARM) and one.other is not None:
             assert one.onset_out or one.offset_out, "what fits in time would have been matched"
+    missing = [one.event for one in verdicts if one.kind == MISS and one.other is None]
+    hits = [one.other for one in verdicts if one.kind == HIT and one.other]
+    for one in verdicts:
+        if one.kind == FALSE_ALARM and one.other is None:
+            assert not any(overlap(one.event, event) for event in missing), "it would be its partner"
+            assert one.again == any(overlap(one.event, event) for event in hits)
+
+
+def overlap(one: Event, other: Event) -> bool:
+    ends = min(one.offset_s, other.offset_s), max(one.onset_s, other.onset_s)
+    return one.label == other.label and ends[0] > ends[1]
 
 
 def test_time_errors_shown_are_those_of_the_tables(made: tuple[Path, EventScores]) -> None:

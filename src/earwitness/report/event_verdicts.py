@@ -13,8 +13,10 @@ A miss and a false alarm of one class that overlap are shown as one event outsid
 most one such partner, the longest overlap first. They are errors all the same.
 """
 
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from earwitness.events import EPSILON_S, Event, EventTable
 from earwitness.scores import event_metrics as em
@@ -99,7 +101,8 @@ def judged(
         left_out = tuple(
             e for e in table if e.label not in dropped and (named[e.label] or e.label) not in counted
         )
-        one = Judged(tuple(_called(each, table, named) for each in verdicts), left_out)
+        onsets = [event.onset_s for event in table]
+        one = Judged(tuple(_called(each, table, onsets, named) for each in verdicts), left_out)
         counts = scores.by_clip[clip]
         if any(counts[f"event_{name}"] != count for name, count in one.counts().items()):
             raise RuntimeError(f"{scores.system}, {clip}: the verdicts {one.counts()} are not {dict(counts)}")
@@ -107,17 +110,18 @@ def judged(
     return found
 
 
-def _called(verdict: Verdict, table: EventTable, named: Mapping[str, str | None]) -> Verdict:
+def _called(
+    verdict: Verdict, table: EventTable, onsets: Sequence[float], named: Mapping[str, str | None]
+) -> Verdict:
     """With the labels that the system itself gave; overlapping ones of a class were joined."""
     if verdict.kind == MISS:
         return verdict
     event = verdict.event
+    start_s, end_s = event.onset_s - EPSILON_S, event.offset_s + EPSILON_S
     labels = dict.fromkeys(
         one.label
-        for one in table
-        if (named[one.label] or one.label) == event.label
-        and one.onset_s >= event.onset_s - EPSILON_S
-        and one.offset_s <= event.offset_s + EPSILON_S
+        for one in table.events[bisect_left(onsets, start_s) : bisect_right(onsets, end_s)]
+        if (named[one.label] or one.label) == event.label and one.offset_s <= end_s
     )
     return replace(verdict, labels=tuple(labels))
 
@@ -134,21 +138,21 @@ def _verdicts(true_events: Iterable[Event], found_events: Iterable[Event], rule:
         for t, e in pairs.items()
     ]
     both = hits | substitutions
+    matched = {*both.values()}
     misses = [at for at in range(len(true)) if at not in both]
-    alarms = [at for at in range(len(found)) if at not in both.values()]
+    alarms = [at for at in range(len(found)) if at not in matched]
     near = _near(true, found, misses, alarms)
     for at in misses:
         other = found[near[at]] if at in near else None
         verdicts.append(_held(MISS, true[at], other, rule))
     of_alarm = {e: t for t, e in near.items()}
-    met = [true[t] for t in hits]
+    met = _Overlaps(true, sorted(hits))
     for at in alarms:
         event = found[at]
         if at in of_alarm:
             verdicts.append(_held(FALSE_ALARM, event, true[of_alarm[at]], rule))
         else:
-            again = any(one.label == event.label and _overlap_s(one, event) > 0 for one in met)
-            verdicts.append(Verdict(FALSE_ALARM, event, again=again))
+            verdicts.append(Verdict(FALSE_ALARM, event, again=any(met.of(event))))
     return sorted(verdicts, key=lambda one: (*key(one.event), one.kind))
 
 
@@ -161,18 +165,42 @@ def _matched(true: list[Event], found: list[Event], rule: em.Rule) -> tuple[Pair
     return match.hits if apart else match.beside, confused
 
 
+class _Overlaps:
+    """Some events of a list, to find those of a label that overlap another without going through all."""
+
+    def __init__(self, events: Sequence[Event], places: Iterable[int]) -> None:
+        """``events`` are in order of onset, and so are ``places``, those of the ones that are meant."""
+        self._events = events
+        by_label: dict[str, list[int]] = {}
+        for at in places:
+            by_label.setdefault(events[at].label, []).append(at)
+        # No event before the first whose "latest offset so far" lies within another can reach into it.
+        self._labels = {
+            label: (
+                its,
+                [events[at].onset_s for at in its],
+                [*accumulate((events[at].offset_s for at in its), max)],
+            )
+            for label, its in by_label.items()
+        }
+
+    def of(self, event: Event) -> Iterator[tuple[float, int]]:
+        """The overlap, in seconds and above 0, and the place of each that has the event's label."""
+        places, onsets, latest = self._labels.get(event.label, ([], [], []))
+        for at in places[bisect_right(latest, event.onset_s) : bisect_left(onsets, event.offset_s)]:
+            if (overlap_s := _overlap_s(self._events[at], event)) > 0:
+                yield overlap_s, at
+
+
 def _near(true: list[Event], found: list[Event], misses: list[int], alarms: list[int]) -> Pairs:
     """Misses and false alarms of one class that overlap, the longest overlap first."""
-    overlaps = sorted(
-        (-_overlap_s(true[t], found[e]), t, e)
-        for t in misses
-        for e in alarms
-        if true[t].label == found[e].label and _overlap_s(true[t], found[e]) > 0
-    )
+    spare = _Overlaps(found, alarms)
     pairs: Pairs = {}
-    for _, t, e in overlaps:
-        if t not in pairs and e not in pairs.values():
+    taken: set[int] = set()
+    for _, t, e in sorted((-overlap_s, t, e) for t in misses for overlap_s, e in spare.of(true[t])):
+        if t not in pairs and e not in taken:
             pairs[t] = e
+            taken.add(e)
     return pairs
 
 
