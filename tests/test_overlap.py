@@ -85,20 +85,59 @@ def test_every_sound_is_counted_once_by_the_best_evidence() -> None:
     }
     found = counted(kept, used)
     assert found == Overlap(4, same=1, related=1, alike=1, unknown=3)
-    assert found.sentence.startswith(
-        "CAUTION: 3 of the data set's 4 sounds were in the listener's training (1 the very sound, 1 of a "
-        "recording that was, 1 pieces of such clips, as far as names tell): what it reaches here is too "
-        "high, its ceiling included."
+    assert found.sentence == (
+        "CAUTION: 1 of the data set's 4 sounds was in the listener's training; 2 more may be of recordings "
+        "that were (1 by recording id and 1 by name): what it reaches here, its ceiling included, is too "
+        "high. Pieces of one recording may be on both sides unseen: of 3 clips that it was trained on the "
+        "recordings are not known."
     )
-    assert "of 3 clips that it was trained on the recordings are not known" in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("found", "short"),
+    [
+        (Overlap(5), ""),
+        (Overlap(5, unknown=None), ""),
+        (
+            Overlap(5, same=2),
+            "2 of the data set's 5 sounds were in the listener's training: its ceiling is too high.",
+        ),
+        (
+            Overlap(5, same=2, alike=3),
+            "2 of the data set's 5 sounds were in the listener's training; 3 more may be of recordings that "
+            "were: its ceiling is too high.",
+        ),
+        (
+            Overlap(1_000, same=1, related=1),
+            "1 of the data set's 1,000 sounds was in the listener's training; 1 more may be of a recording "
+            "that was: its ceiling is too high.",
+        ),
+        (
+            Overlap(5, related=1),
+            "1 of the data set's 5 sounds may be of a recording that was in the listener's training: its "
+            "ceiling may be too high.",
+        ),
+        (
+            Overlap(5, alike=3),
+            "3 of the data set's 5 sounds may be of recordings that were in the listener's training: its "
+            "ceiling may be too high.",
+        ),
+    ],
+)
+def test_only_the_same_sound_is_certain(found: Overlap, short: str) -> None:
+    """The same id in another bank, and a name that looks like a piece's, are told as what they are."""
+    assert found.short == short
+    counted, _, ceiling = short.partition(": its ceiling ")
+    assert found.sentence.startswith(f"CAUTION: {counted}") == bool(short)
+    assert f"what it reaches here, its ceiling included, {ceiling}" in found.sentence or not short
 
 
 def test_nothing_in_common_is_one_short_sentence_and_what_is_not_known_a_warning() -> None:
     none = Overlap(4)
     assert none.sentence == "None of the data set's 4 sounds was in the listener's training."
-    assert not none.doubtful
-    assert Overlap(4, unknown=2).doubtful
-    assert Overlap(4, unknown=None).doubtful
+    assert Overlap(4, unknown=1).sentence.endswith(
+        "of 1 clip that it was trained on the recording is not known."
+    )
     assert "is not known" in counted(None, {Sound(A, "r", "")}).sentence
 
 

@@ -109,7 +109,7 @@ def test_every_task_says_how_it_was_heard_and_what_a_cluster_is(task: Task, who:
 @pytest.mark.parametrize("who", HEARERS)
 @pytest.mark.parametrize("task", CLUSTERS, ids=lambda task: task.name)
 def test_the_paragraph_can_be_pasted(task: Task, who: str) -> None:
-    """Whatever the task: 100 to 150 words that name systems, listener, numbers, method, seed and software."""
+    """Whatever the task: at most 150 words name systems, listener, numbers, method, seed and software."""
     measures = task.measures(HEARERS[who])
     rows = tuple(
         SystemRow(
@@ -124,7 +124,7 @@ def test_the_paragraph_can_be_pasted(task: Task, who: str) -> None:
     listener = FACTS["listener"] | {"detector": who == "detector"}
     text = paragraph(found, FACTS | known | {"listener": listener})
     short, _, details = text.partition("\n\n## Details\n")
-    assert 90 <= len(short.split()) <= 150
+    assert len(short.split()) <= 150
     for words in (
         "Clips of 2 systems", "gemini-2.5-pro (version 1) on 2030-01-02",
         f"{task.name} task of earwitness 0.4.0", "percentile bootstrap", "seed 7",

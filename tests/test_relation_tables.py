@@ -37,6 +37,7 @@ from earwitness.stats.intervals import cluster_interval
 from earwitness.tasks import ritta_sources
 from earwitness.tasks.rows import Comparison, ItemRow, Mark, Metric
 from earwitness.tasks.task import Hearer
+from earwitness.training.overlap import Overlap
 from related import MEASURES, ritta, system
 from test_report_tables import NASTY, rendered_cells, strict, unescaped
 
@@ -484,9 +485,9 @@ def test_names_in_the_figure_are_text_and_missing_numbers_are_left_out(tmp_path)
     ],
 )  # fmt: skip
 def test_the_protocol_states_data_definitions_and_bounds(scoring, words):
-    text = protocol.paragraph(
-        ritta(), {"data": "my_DATA", "scoring": scoring, "level": 0.95, "draws": 100, "seed": 1}
-    )
+    facts = {"data": "my_DATA", "scoring": scoring, "level": 0.95, "draws": 100, "seed": 1}
+    seen = Overlap(1_000, same=200, alike=300)
+    text = protocol.paragraph(ritta(), facts)
     for said in (
         *words, "The data set my\\_DATA has 7,920 prompts of 11 relations,", "main relation: Count 720,",
         "exp(-0.1 n)",
@@ -497,6 +498,9 @@ def test_the_protocol_states_data_definitions_and_bounds(scoring, words):
         assert said in text
     assert "None" not in text
     short, details = text.split("\n\n## Details\n")
+    told, _ = protocol.paragraph(ritta(), facts | {"trained_on": seen}).split("\n\n## Details\n")
+    assert f"read. {seen.short} " in told
+    assert len(told.split()) <= 150
     assert "\n" not in short
     assert len(short.split()) <= 150
     for fact in ("7,920 prompts", "the ceilings are reference 0.531", "95 % intervals", "seed 1",

@@ -244,8 +244,12 @@ def test_relations_are_asked_of_its_classes_and_scored(made: TrainedListener, tm
     api.rebuild(tmp_path / "run")
     protocol = (tmp_path / "run/protocol.md").read_text(encoding="utf-8")
     assert made.measured in protocol
-    assert seen.rstrip(".") in protocol
-    assert seen in html.unescape((tmp_path / "run/index.html").read_text(encoding="utf-8"))
+    short, details = protocol.split("\n\n## Details\n")
+    assert seen in details
+    assert "in the listener's training: its ceiling is too high." in short
+    assert len(short.split()) <= 150
+    assert html.unescape((tmp_path / "run/index.html").read_text(encoding="utf-8")).count(seen) == 1
+    assert " ".join(result.summary.notes).count(seen) == 1
 
 
 def test_order_and_labels_are_judged_with_it(made: TrainedListener, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The verbs as functions: judge, label, rebuild, and what a finished run is."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from earwitness.report import build as reports
 from earwitness.tasks import run_distances, settings
 from earwitness.tasks.rows import Summary
 from earwitness.tasks.task import SEED, Setup
-from earwitness.training.overlap import overlap
+from earwitness.training.overlap import TRAINED_ON, overlap
 
 if TYPE_CHECKING:
     import polars
@@ -257,16 +257,14 @@ def _run(
 ) -> Result:
     """Hear the clips with one listener, measure distances, and write the run folder."""
     seen = None if request.manifest is None else overlap(listener, Path(request.manifest))
-    if seen is not None and seen.doubtful:
-        found = replace(found, notes=(seen.sentence, *found.notes))
     task, options, setup = tasks.find(request.task), request.options, request.setup(ear)
     specs = task.measures(settings.asked(ear, setup)).specs
     tables.check(options.table, specs, [item.system for item in found.items])
     ear.ready()
     with Ledger.create(folder / "ledger.sqlite") as ledger:
         counts = hear(ledger, ear, found, request, setup, progress)
-        if seen is not None:  # what it reached elsewhere is read beside what it was trained on here
-            ledger.begin({"measured": f"{ear.measured} {seen.sentence}"}, ())
+        if seen is not None:
+            ledger.begin({TRAINED_ON: asdict(seen)}, ())
         changed = _measured(ledger, request, backbone, progress)
     result = _built(folder, options, counts, progress)
     return replace(result, rescored=" ".join(filter(None, [result.rescored, changed])))

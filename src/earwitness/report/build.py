@@ -35,6 +35,7 @@ from earwitness.tasks.ritta_unread import Unread
 from earwitness.tasks.rows import ItemRow, Summary
 from earwitness.tasks.summary import summarise
 from earwitness.tasks.task import BLIND, Hearer, Task
+from earwitness.training import overlap
 
 Progress = Callable[[int, int], None]
 
@@ -298,6 +299,8 @@ def summary_of(run: Run, rows: Iterable[ItemRow], options: Options) -> Summary:
     meta, hearer = run.meta, run.hearer
     encoder = meta.get("generator_encoder", "")
     measures, unread, reasons = run.task.measures(hearer), Unread(), unscored.Unscored()
+    seen = overlap.kept(meta)
+    trained_on = [seen.sentence] if seen else []
     rows = reasons.counted(rows, measures.baselines)
     if run.task.name == ritta.TASK.name and not hearer.detector:
         rows = unread.counted(rows)
@@ -307,7 +310,7 @@ def summary_of(run: Run, rows: Iterable[ItemRow], options: Options) -> Summary:
         task=run.task.name,
         listener=heard_by(run),
         measured=meta["measured"],
-        manifest_notes=[*meta["notes"], *independence.warnings(hearer.name, encoder)],
+        manifest_notes=[*trained_on, *meta["notes"], *independence.warnings(hearer.name, encoder)],
         unclaimed=hearer.unclaimed,
         seed=meta["seed"],
         level=options.level,
@@ -337,6 +340,7 @@ def _facts(run: Run, options: Options, name: str) -> dict[str, Any]:
         "level": options.level,
         "draws": options.draws,
         "calibration": meta["measured"] or None,
+        "trained_on": overlap.kept(meta),
         "prompt_hashes": {} if about["detector"] else meta["questions"],
         "ask": meta.get("ask", ""),
         **({"scoring": dict(run.hearer.scoring)} if run.hearer.scoring else {}),

@@ -29,7 +29,8 @@ def paragraph(summary: Summary, facts: Mapping[str, Any]) -> str:
             ``prompt_hashes`` (by question), ``ask`` (a way of tasks.task.WAYS), ``served`` (answers by
             model), ``usage`` (counts summed), ``cost_usd``, ``generator_encoder`` (empty if not named),
             ``data`` (name of what was heard), ``scoring`` (how relations were scored), ``level``, ``draws``,
-            ``calibration`` (what is known of the listener's own accuracy, in words).
+            ``calibration`` (what is known of the listener's own accuracy, in words), ``trained_on`` (a
+            training.overlap.Overlap: how much of the data its training held).
 
     Returns:
         One paragraph, then the details, with the command and the versions to reproduce it.
@@ -43,6 +44,7 @@ def paragraph(summary: Summary, facts: Mapping[str, Any]) -> str:
         *_measure(summary, listener),
         *told.scoring,
         *told.ceilings,
+        *_trained_on(facts),
         *_intervals(summary, facts),
     )
     details = {
@@ -276,12 +278,21 @@ def _has_intervals(summary: Summary) -> bool:
     return any(metric.low is not None for row in summary.rows for metric in row.metrics.values())
 
 
+def _trained_on(facts: Mapping[str, Any]) -> list[str]:
+    """That sounds of the data were in the listener's training, if any were or may have been."""
+    seen = facts.get("trained_on")
+    return [seen.short] if seen and seen.short else []
+
+
 def _limits(facts: Mapping[str, Any]) -> list[str]:
-    """What is known of the listener's own error."""
-    if not facts.get("calibration"):
-        return []
-    text = markdown_text(str(facts["calibration"])).rstrip(".")
-    return [f"On material whose truth is known: {text}."]
+    """What is known of the listener's own error, and of its training."""
+    said = []
+    if facts.get("calibration"):
+        text = markdown_text(str(facts["calibration"])).rstrip(".")
+        said.append(f"On material whose truth is known: {text}.")
+    if facts.get("trained_on"):
+        said.append(facts["trained_on"].sentence)
+    return said
 
 
 def _count(number: int, noun: str, plural: str = "") -> str:

@@ -5,10 +5,10 @@ every system is read against. A data set of scenes names the sounds in it by the
 trained detector's folder those that it was trained on or that its thresholds were chosen by.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from earwitness.listeners import trained_in, trained_model
 from earwitness.listeners.trained_model import Fitted
@@ -16,6 +16,9 @@ from earwitness.scenes import scene
 from earwitness.scenes.dataset import SCENES
 from earwitness.scenes.making import NAME as MADE
 from earwitness.scenes.recordings import piece_of
+
+TRAINED_ON = "trained_on"
+"""Where a run's settings keep its :class:`Overlap`, as plain data."""
 
 
 class Sound(NamedTuple):
@@ -33,9 +36,10 @@ class Overlap:
 
     Attributes:
         sounds: Different sounds in the data set.
-        same: Those that it was trained on.
-        related: Others of a recording that it was trained on, by recording_id.
-        alike: Others that look by their names like pieces of clips that it was trained on.
+        same: Those that it was trained on: this is certain.
+        related: Others whose recording_id is that of a recording that it was trained on. They may be of it:
+            an id as short as ``1`` may stand for something else in another bank.
+        alike: Others that look by their names like pieces of clips that it was trained on. They may be.
         unknown: Clips that it was trained on whose recording is not known; None if nothing is known of what
             it was trained on.
     """
@@ -47,9 +51,20 @@ class Overlap:
     unknown: int | None = 0
 
     @property
-    def doubtful(self) -> bool:
-        """Whether a reader of scores must be warned."""
-        return self.unknown is None or bool(self.same + self.related + self.alike + self.unknown)
+    def count(self) -> str:
+        """How many sounds were in the training and how many more may be, in words; empty if none."""
+        of, may = f"of the data set's {self.sounds:,} sounds", self.related + self.alike
+        if not self.same:
+            recordings = _one_or_more(may, "a recording that was", "recordings that were")
+            return f"{may:,} {of} may be of {recordings} in the listener's training" if may else ""
+        more = f"; {may:,} more may be of {_one_or_more(may, 'a recording that was', 'recordings that were')}"
+        were = _one_or_more(self.same, "was", "were")
+        return f"{self.same:,} {of} {were} in the listener's training{more if may else ''}"
+
+    @property
+    def short(self) -> str:
+        """A sentence for a paper, to stand beside the ceiling; empty if no sound was in the training."""
+        return f"{self.count}: its ceiling {self._much} too high." if self.count else ""
 
     @property
     def sentence(self) -> str:
@@ -61,22 +76,28 @@ class Overlap:
             )
         unsure = ""
         if self.unknown:
+            clips = _one_or_more(self.unknown, "clip", "clips")
+            recordings = _one_or_more(self.unknown, "recording is", "recordings are")
             unsure = (
-                f" Pieces of one recording may be on both sides unseen: of {self.unknown:,} clips that it "
-                "was trained on the recordings are not known."
+                f" Pieces of one recording may be on both sides unseen: of {self.unknown:,} {clips} that it "
+                f"was trained on the {recordings} not known."
             )
-        counts = {
-            "the very sound": self.same,
-            "of a recording that was": self.related,
-            "pieces of such clips, as far as names tell": self.alike,
-        }
-        if not any(counts.values()):
+        if not self.count:
             return f"None of the data set's {self.sounds:,} sounds was in the listener's training.{unsure}"
-        parts = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+        counts = {"recording id": self.related, "name": self.alike}
+        by = " and ".join(f"{count:,} by {what}" for what, count in counts.items() if count)
         return (
-            f"CAUTION: {sum(counts.values()):,} of the data set's {self.sounds:,} sounds were in the "
-            f"listener's training ({parts}): what it reaches here is too high, its ceiling included.{unsure}"
+            f"CAUTION: {self.count}{f' ({by})' if by else ''}: what it reaches here, its ceiling included, "
+            f"{self._much} too high.{unsure}"
         )
+
+    @property
+    def _much(self) -> str:
+        return "is" if self.same else "may be"
+
+
+def _one_or_more(count: int, one: str, more: str) -> str:
+    return one if count == 1 else more
 
 
 def overlap(listener: str, data: Path) -> Overlap | None:
@@ -95,6 +116,12 @@ def overlap(listener: str, data: Path) -> Overlap | None:
         return None
     used = sounds_in(data) or sounds_in(data.parent)
     return counted(trained_model.read(folder).fitted, used) if used else None
+
+
+def kept(meta: Mapping[str, Any]) -> Overlap | None:
+    """What the settings of a run say of it; None if its listener or its data were none to be held so."""
+    found = meta.get(TRAINED_ON)
+    return Overlap(**found) if found else None
 
 
 def sounds_in(data: Path) -> frozenset[Sound]:
