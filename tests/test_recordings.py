@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from earwitness.api.bench import make_ritta
 from earwitness.api.scenes import make_scenes
 from earwitness.audio import write_wav
+from earwitness.errors import InputFaults
 from earwitness.scenes.bank import Bank, Source
+from earwitness.scenes.making import UNKNOWN
 from earwitness.scenes.recordings import piece_of, recordings
 from earwitness.training import card, sides
 
@@ -66,7 +69,7 @@ def test_it_is_louder_where_names_look_like_pieces() -> None:
     for said in ("pieces of 2 recordings", "horn/a_1.wav and horn/a_2.wav; horn/b-1.wav", "recording_id"):
         assert said in loud.note
     known = recordings([clip("horn/a_1.wav", known=True), clip("horn/a_2.wav", known=True)])
-    assert (known.note, known.settings()) == ("", {})
+    assert known.note == ""
 
 
 def test_metadata_may_state_some_and_nothing_is_said_where_all_are_known(tmp_path: Path) -> None:
@@ -112,3 +115,28 @@ def test_data_sets_say_it_in_notes_card_and_settings(tmp_path: Path) -> None:
         settings = json.loads((one.folder / "make.json").read_text(encoding="utf-8"))["settings"]
         assert settings["clips_of_unknown_recording"] == clips
     assert "share no recording, as far as" in (tmp_path / "ritta/README.md").read_text(encoding="utf-8")
+
+
+def test_a_data_set_begun_before_that_was_counted_goes_on(tmp_path: Path) -> None:
+    """Its make.json lacks the count; once it is there it holds, and so does all else as ever."""
+    bank = pieces(tmp_path / "bank", "siren", "dog_barking")
+    file = tmp_path / "data" / "make.json"
+
+    def more(pairs: int) -> dict[str, Any]:
+        make_scenes("order", bank=bank, out=tmp_path / "data", pairs=pairs, workers=1)
+        made: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        return made
+
+    made = more(1)
+    assert made["settings"].pop(UNKNOWN) == 16
+    file.write_text(json.dumps(made), encoding="utf-8")
+    made = more(2)
+    assert made["settings"][UNKNOWN] == 16
+    made["settings"][UNKNOWN] = 0
+    file.write_text(json.dumps(made), encoding="utf-8")
+    with pytest.raises(InputFaults, match="other clips than before whose recordings are not known: 0 before"):
+        more(2)
+    del made["settings"][UNKNOWN], made["settings"]["measure"]
+    file.write_text(json.dumps(made), encoding="utf-8")
+    with pytest.raises(InputFaults, match="measure: nothing before"):
+        more(2)

@@ -51,6 +51,8 @@ def begin(folder: Path, settings: Mapping[str, Any], prompts: int) -> None:
     if path.exists():
         before = _read(path)
         before["prompts"] = max(before["prompts"], prompts)
+        if UNKNOWN not in before["settings"]:  # begun before it was kept
+            before["settings"] |= {key: value for key, value in settings.items() if key == UNKNOWN}
         differing = [
             (name.removeprefix("settings."), old, new) for name, old, new in differences(before, asked)
         ]

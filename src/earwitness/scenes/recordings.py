@@ -68,8 +68,8 @@ class Recordings:
         )
 
     def settings(self) -> dict[str, int]:
-        """The same as a setting of what is made of the clips; nothing if all recordings are known."""
-        return {UNKNOWN: self.unknown} if self.unknown else {}
+        """The same as a setting of what is made of the clips."""
+        return {UNKNOWN: self.unknown}
 
 
 def recordings(sources: "Iterable[Source]") -> Recordings:
