@@ -31,6 +31,12 @@ def test_names_that_mean_something_to_patterns_are_plain_text() -> None:
     assert hiding.without_names(["日本"])("日本_1") == f"{NAME}_1"
 
 
+def test_signs_make_no_short_name_long() -> None:
+    change = hiding.without_names(["a|b<i>"])
+    assert change("the ability, the probability") == "the ability, the probability"
+    assert change("clips of a|b<i> and ABI") == f"clips of {NAME}> and {NAME}"
+
+
 def test_every_text_within_data_is_changed_and_nothing_else() -> None:
     data = {"tango": ["tango", 1, None, ("tango",)], "event": Event("tango", 0.0, 1.0, 0.5)}
     changed = hiding.through(data, hiding.without_names(["tango"]))

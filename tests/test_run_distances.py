@@ -397,6 +397,22 @@ def test_a_bundle_without_names_holds_none_in_its_distances(ordered: Result, tmp
         assert pair.difference == (-one.difference if turned and one.difference else one.difference)
 
 
+def test_kinds_of_edit_and_reasons_that_hold_a_name_are_hidden_and_stay_apart(tmp_path: Path) -> None:
+    result = order_run(tmp_path, SYSTEMS, n=3, reference="recorded", workers=1)
+    found = result.summary.distances
+    named = [
+        replace(row, part=part, no_interval="too few of audiomaker's clips")
+        for part in ("AudioMaker style", "soundforge style")
+        for row in found.rows
+    ]
+    with_distances(result.folder, replace(found, rows=(*found.rows, *named)))
+    made = earwitness.bundle(result.folder, tmp_path / "given", anonymous=True, options=FEW)
+    rows = made.summary.distances.rows
+    assert {row.part for row in rows} == {ALL, "[name] style", "[name] style (2)"}
+    assert len({(row.system, row.part, row.metric) for row in rows}) == 3 * len(found.rows)
+    assert {row.no_interval for row in rows} >= {"too few of [name]'s clips"}
+
+
 def test_a_panel_measures_the_same_for_every_listener(ordered: Result, tmp_path: Path) -> None:
     folder = ordered.folder.parent
     again = tmp_path / "other.jsonl"

@@ -1,6 +1,6 @@
 """A run's distances as a bundle gives them away: under other names, in the order of these."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,10 +47,17 @@ def renamed(
     left_out = [
         (name(system), packed(Path(file).name), hidden(reason)) for system, file, reason in found.left_out
     ]
+    parts = _apart((row.part for row in found.rows), hidden)
     return replace(
         found,
         rows=tuple(
-            replace(row, system=name(row.system), reason=hidden(row.reason))
+            replace(
+                row,
+                system=name(row.system),
+                part=parts[row.part],
+                reason=hidden(row.reason),
+                no_interval=hidden(row.no_interval),
+            )
             for row in sorted(found.rows, key=of_row)
         ),
         coverage=tuple(replace(row, system=name(row.system)) for row in sorted(found.coverage, key=of_row)),
@@ -58,3 +65,13 @@ def renamed(
         notes=tuple(whose.get(note) or packed(hidden(note)) for note in found.notes),
         comparisons=tuple(map(pair, sorted(pairs, key=of_pair))),
     )
+
+
+def _apart(parts: Iterable[str], hidden: Callable[[str], str]) -> dict[str, str]:
+    """What every part is called, numbered where nothing but a name told two of them apart."""
+    shown: dict[str, str] = {}
+    for part in dict.fromkeys(parts):
+        text = hidden(part)
+        alike = sum(one == text or one.startswith(f"{text} (") for one in shown.values())
+        shown[part] = f"{text} ({alike + 1})" if alike else text
+    return shown

@@ -3,10 +3,10 @@
 Conventions
 -----------
 A system's name is looked for in any case and with any signs between its words (``Stable Audio``,
-``stable_audio``); a name of five characters or more also within other words, a shorter one only as a word
-of its own, digits and underscores not being part of one. A name of one or two characters, or one of
-:data:`ORDINARY`, is an ordinary word: reports and captions are full of it, so it can neither be taken out of
-them nor searched for. The names of baselines are no secret.
+``stable_audio``); a name of five characters or more, without these signs, also within other words, a
+shorter one only as a word of its own, digits and underscores not being part of one. A name of one or two
+characters, or one of :data:`ORDINARY`, is an ordinary word: reports and captions are full of it, so it can
+neither be taken out of them nor searched for. The names of baselines are no secret.
 """
 
 import html
@@ -116,9 +116,10 @@ def ordinary(names: Iterable[str]) -> list[str]:
 
 
 def _pattern(name: str) -> re.Pattern[str]:
-    words = [re.escape(word) for word in re.split(r"[\W_]+", name) if word] or [re.escape(name)]
-    joined = r"[\W_]*".join(words)
-    return re.compile(joined if len(name) >= _LONG else rf"(?<![^\W\d_]){joined}(?![^\W\d_])", re.IGNORECASE)
+    words = [word for word in re.split(r"[\W_]+", name) if word] or [name]
+    joined = r"[\W_]*".join(map(re.escape, words))
+    within = sum(map(len, words)) >= _LONG
+    return re.compile(joined if within else rf"(?<![^\W\d_]){joined}(?![^\W\d_])", re.IGNORECASE)
 
 
 def through(value: Any, change: Change) -> Any:
