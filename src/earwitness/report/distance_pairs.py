@@ -4,7 +4,7 @@ Conventions
 -----------
 A line for every pair of sets and metric, in the order of the metrics: the difference of the first less the
 second with its interval, the p value corrected over the pairs of that metric, and what that says. A set is
-nearer (with IS and CLAP: higher) only where the interval leaves zero out and the corrected p is below 0.05.
+nearer (with CLAP: higher) only where the interval leaves zero out and the corrected p is below 0.05.
 Where the reference are the sources of edits a smaller distance means little change, and is so called.
 """
 
@@ -22,8 +22,8 @@ FILE = "distance_pairs.csv"
 NEITHER = "not told apart"
 HEADS = ("Sets", "Metric", "Clips", "Difference", "p (Holm)", "Says")
 HOW = (
-    "Over the clips of one name that both have where they share any; FAD, FD and IS without the bias of few "
-    "clips, so not quite the difference of the numbers above."
+    "Over the clips of one name that both have where they share any; FAD and FD without the bias of few "
+    "clips, so not quite the difference of the numbers above; IS is not compared."
 )
 
 

@@ -28,11 +28,11 @@ SPECS: Mapping[str, MetricSpec] = {
 
 PAIRS = (
     "Sets were compared in pairs, over the clips of one name that both have (over all where they share "
-    "none), with clips, references and prompts as clusters of both: FAD, FD and IS by the difference of "
+    "none), with clips, references and prompts as clusters of both: FAD and FD by the difference of "
     "influences, after the bias of few clips was taken off by a jackknife over four groups of clusters, KAD "
     "by the delete-one-cluster jackknife of the difference, with Student's t; KL and CLAP by a paired "
     "bootstrap and a test that swaps the sets within clusters. p values are Holm-corrected over the pairs of "
-    "a metric, and a set is said to be at the smaller distance (IS, CLAP: to be higher) only where the "
+    "a metric, and a set is said to be at the smaller distance (CLAP: to be higher) only where the "
     "interval leaves zero out and the corrected p is below 0.05."
 )
 

@@ -97,33 +97,13 @@ def inception_score(
         raise ValueError(f"{len(names)} clusters do not match {len(rows)} rows")
     if len(rows) < 2:
         return f"an Inception Score takes at least 2 clips; there are {len(rows)}"
-    each = _divergences(rows)
+    each = scipy.special.rel_entr(rows, rows.mean(axis=0)).sum(axis=1)
     mean = float(each.mean())
     codes = np.unique(np.asarray(names), return_inverse=True)[1].ravel()
     found = interval(mean, np.bincount(codes, weights=each - mean) / len(rows), level)
     if found is None:
         return Score(exp(mean), None, None)
     return Score(exp(mean), exp(found[0]), exp(found[1]))
-
-
-def inception_influences(p: ArrayLike) -> tuple[float, Floats]:
-    """The Inception Score of at least two clips, and what every clip adds to it, to first order, (n,).
-
-    Args:
-        p: As :func:`inception_score`.
-
-    Raises:
-        ValueError: If a row is no distribution; names the row.
-    """
-    each = _divergences(_distributions("p", p))
-    value = exp(each.mean())
-    return value, value * (each - each.mean()) / len(each)
-
-
-def _divergences(rows: Floats) -> Floats:
-    """Of every clip's distribution from that of all clips."""
-    each: Floats = scipy.special.rel_entr(rows, rows.mean(axis=0)).sum(axis=1)
-    return each
 
 
 def _distributions(name: str, rows: ArrayLike) -> Floats:

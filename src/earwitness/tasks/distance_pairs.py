@@ -2,33 +2,27 @@
 
 Conventions
 -----------
-Two sets are compared by every metric that both have a number of, over all clips, the first less the second.
-Clips of one name (clip_id and cluster) are of one prompt. Where two sets share names, the clips that both
-have are compared, and nothing else: were each taken with all its own, a set would gain by leaving hard
-prompts out. Sets that share no name are compared as they are. References stay as they are. Clips of one
-prompt, their references, and sounds that are the same bit by bit are one cluster, in both sets.
+Two sets are compared by every metric of :data:`COMPARED` that both have a number of, over all clips, the
+first less the second. Clips of one name (clip_id and cluster) are of one prompt. Where two sets share names,
+the clips that both have are compared, and nothing else: were each taken with all its own, a set would gain by
+leaving hard prompts out. Sets that share no name are compared as they are. References stay as they are. Clips
+of one prompt, their references, and sounds that are the same bit by bit are one cluster, in both sets.
 
-FAD, FD, KAD and IS rest on influences (:mod:`earwitness.scores.set_differences`); of all but KAD, which has
-none, the bias of few clips is taken off, so that the difference is not quite that of the numbers. KL and CLAP
-are means, and compared as the scores of systems are (:mod:`earwitness.stats.intervals`). p values are
-Holm-corrected over the pairs of a metric. How often intervals hold and tests err: ``benchmarks/nearer.py``.
+FAD, FD and KAD rest on influences (:mod:`earwitness.scores.set_differences`); of the Fréchet distances the
+bias of few clips is taken off, so that the difference is not quite that of the numbers. KL and CLAP are
+means, and compared as the scores of systems are (:mod:`earwitness.stats.intervals`). IS is not compared: its
+bias is too large beside its spread. p values are Holm-corrected over the pairs of a metric. How often
+intervals hold and tests err: ``benchmarks/nearer.py``.
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from itertools import combinations
 
-import numpy as np
-
-from earwitness.scores.class_distances import inception_influences
 from earwitness.scores.set_differences import (
     GROUPS,
-    HALVES,
-    LEAVING,
     Difference,
-    Split,
     difference,
     jackknifed,
     unbiased_difference,
@@ -40,7 +34,6 @@ from earwitness.tasks.distance_numbers import (
     NONE_OUTSIDE,
     Numbers,
     Side,
-    chances,
     divergences,
     linked,
     summed,
@@ -51,6 +44,7 @@ from earwitness.tasks.rows import Comparison
 from earwitness.tasks.summary import decided
 from earwitness.tasks.tally import Drawn
 
+COMPARED = tuple(metric for metric in METRICS if metric != "is")
 NO_DIFFERENCE = "nothing in them differs"
 NONE_SHARED = "means are compared over clips of one name alone"
 
@@ -98,7 +92,7 @@ def compared(
     return corrected(
         [
             _compared(metric, one, two, sets, numbers, drawn)
-            for metric in METRICS
+            for metric in COMPARED
             for one, two in combinations(sets, 2)
             if {(one, metric), (two, metric)} <= known
         ]
@@ -108,7 +102,7 @@ def compared(
 def corrected(pairs: Sequence[Comparison]) -> tuple[Comparison, ...]:
     """The pairs by metric, p corrected over all of a metric, and the winners that this leaves."""
     found: list[Comparison] = []
-    for metric in METRICS:
+    for metric in COMPARED:
         of = [pair for pair in pairs if pair.metric == metric]
         p_holm = iter(holm([pair.p for pair in of if pair.p is not None]))
         found += [pair if pair.p is None else decided(pair, next(p_holm), BETTER[metric]) for pair in of]
@@ -161,7 +155,7 @@ class _Two:
         """The difference; or the reason why there is none."""
         if metric in ("kl", "clap"):
             return self._of_means(metric)
-        return {"kad": self._kernel, "is": self._inception}.get(metric, partial(self._frechet, metric))()
+        return self._kernel() if metric == "kad" else self._frechet(metric)
 
     @property
     def _few(self) -> bool:
@@ -191,7 +185,8 @@ class _Two:
             splits.append(split)
             influences.append((one.side.clusters, [sign * each for each in whole.side]))
             influences.append((one.reference.clusters, [sign * each for each in whole.reference]))
-        return self._unbiased(splits, summed(*influences).values())
+        found = unbiased_difference(splits[0], splits[1], summed(*influences).values(), self.drawn.level)
+        return found or NO_DIFFERENCE
 
     def _kernel(self) -> Difference | str:
         found = []
@@ -206,25 +201,6 @@ class _Two:
             return FEW_CLUSTERS
         influences = jackknifed(found[0].changes, found[1].changes)
         return difference(found[0].value, found[1].value, influences, self.drawn.level) or NO_DIFFERENCE
-
-    def _inception(self) -> Difference | str:
-        if self._few:
-            return FEW_CLUSTERS
-        groups = self._groups
-        splits, influences = [], []
-        for side, sign in ((self.a.side, 1.0), (self.b.side, -1.0)):
-            rows, where = chances(side.sounds), np.array([groups[cluster] for cluster in side.clusters])
-            value, each = inception_influences(rows)
-            parts = (
-                tuple(inception_influences(rows[np.isin(where, kept)])[0] for kept in of)
-                for of in (LEAVING, HALVES)
-            )
-            splits.append(Split(value, *parts))
-            influences.append((side.clusters, sign * each))
-        return self._unbiased(splits, summed(*influences).values())
-
-    def _unbiased(self, splits: Sequence[Split], influences: Iterable[float]) -> Difference | str:
-        return unbiased_difference(splits[0], splits[1], influences, self.drawn.level) or NO_DIFFERENCE
 
     def _of_means(self, metric: str) -> Paired | str:
         """Clips that both sets have a value for, as scores are compared."""
