@@ -23,7 +23,7 @@ from earwitness.listeners.trained_model import (
     sealed,
     sha256,
 )
-from earwitness.report.agreement import slug
+from earwitness.report.panel import slug
 from earwitness.scenes.bank import Bank
 from earwitness.training import tuning
 from earwitness.training.overlap import Overlap, Sound, counted, overlap, sounds_in

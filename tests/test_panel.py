@@ -11,6 +11,7 @@ from earwitness.api import judge, panel, rebuild
 from earwitness.errors import UserError
 from earwitness.report import agreement
 from earwitness.report.build import Options
+from earwitness.report.panel import runs_of, slug
 from edited import Edits, answers, edit_reply
 from sounds import events_reply, manifest, noise, script
 
@@ -57,7 +58,7 @@ def test_planted_agreement_is_found(tmp_path: Path) -> None:
     names = [listener(tmp_path / "a.jsonl", truth), listener(tmp_path / "b.jsonl", truth, errs=5)]
     heard = panel("order", path, run=tmp_path / "run", listener=names, options=FEW)
     assert sorted(p.name for p in (tmp_path / "run").iterdir()) == sorted(
-        ["agreement.json", "agreement.md", "index.html", "page", "summary.json", *map(agreement.slug, names)]
+        ["agreement.json", "agreement.md", "index.html", "page", "summary.json", *map(slug, names)]
     )
     found = read(tmp_path / "run" / "agreement.json")
     verdict = next(one for one in found["measured"] if one["name"] == "verdict")
@@ -79,8 +80,8 @@ def test_planted_agreement_is_found(tmp_path: Path) -> None:
     ]
     assert set(heard.results) == set(names)
     page = (tmp_path / "run" / "index.html").read_text(encoding="utf-8")
-    assert all(f"{agreement.slug(name)}/index.html" in page for name in names)
-    assert all(f"scripted ({agreement.slug(name)})</a>" in page for name in names)  # told apart by folder
+    assert all(f"{slug(name)}/index.html" in page for name in names)
+    assert all(f"scripted ({slug(name)})</a>" in page for name in names)  # told apart by folder
 
 
 def test_each_run_of_a_panel_is_whole_and_all_are_rebuilt(tmp_path: Path) -> None:
@@ -89,18 +90,18 @@ def test_each_run_of_a_panel_is_whole_and_all_are_rebuilt(tmp_path: Path) -> Non
     panel("order", path, run=tmp_path / "run", listener=names, options=FEW)
     files = [p for p in (tmp_path / "run").rglob("*") if p.is_file() and "ledger" not in p.name]
     before = {p: p.read_bytes() for p in files}
-    assert len(agreement.runs_of(tmp_path / "run")) == 3
-    assert agreement.runs_of(tmp_path / "run" / agreement.slug(names[0])) == {}
-    assert agreement.runs_of(tmp_path) == {}
+    assert len(runs_of(tmp_path / "run")) == 3
+    assert runs_of(tmp_path / "run" / slug(names[0])) == {}
+    assert runs_of(tmp_path) == {}
     (tmp_path / "mine").mkdir()
-    for number, run in enumerate(agreement.runs_of(tmp_path / "run").values()):
+    for number, run in enumerate(runs_of(tmp_path / "run").values()):
         shutil.copytree(run, tmp_path / "mine" / f"run{number}")
-    assert agreement.runs_of(tmp_path / "mine") == {}  # runs in a folder of the user's are no panel
+    assert runs_of(tmp_path / "mine") == {}  # runs in a folder of the user's are no panel
     for p in files:
         p.unlink()
     rebuild(tmp_path / "run", FEW)
     assert {p: p.read_bytes() for p in files} == before
-    rebuild(tmp_path / "run" / agreement.slug(names[0]), FEW)
+    rebuild(tmp_path / "run" / slug(names[0]), FEW)
 
 
 def test_disagreement_by_chance_gives_nothing(tmp_path: Path) -> None:
@@ -126,21 +127,21 @@ def test_one_listener_alone_cannot_agree(tmp_path: Path) -> None:
         options=FEW,
     )
     with pytest.raises(UserError, match="one listener so far"):
-        agreement.write(tmp_path / "run", {name: tmp_path / "run" / agreement.slug(name)})
+        agreement.write(tmp_path / "run", {name: tmp_path / "run" / slug(name)})
 
 
 def test_runs_that_merely_lie_together_are_no_panel_and_an_interrupted_panel_is_one(tmp_path: Path) -> None:
     path, truth = clips(tmp_path)
     names = [listener(tmp_path / "a.jsonl", truth), listener(tmp_path / "b.jsonl", truth, 2)]
     for name in names:
-        judge("order", path, run=tmp_path / "mine" / agreement.slug(name), listener=name, options=FEW)
-    assert agreement.runs_of(tmp_path / "mine") == {}
+        judge("order", path, run=tmp_path / "mine" / slug(name), listener=name, options=FEW)
+    assert runs_of(tmp_path / "mine") == {}
     with pytest.raises(UserError, match="no run"):
         rebuild(tmp_path / "mine", FEW)
     panel("order", path, run=tmp_path / "run", listener=names, options=FEW)
-    first = tmp_path / "run" / agreement.slug(names[0])
+    first = tmp_path / "run" / slug(names[0])
     shutil.copytree(first, tmp_path / "run" / "mine")  # the user's own copy beside the panel's runs
-    assert len(agreement.runs_of(tmp_path / "run")) == 2
+    assert len(runs_of(tmp_path / "run")) == 2
     stopped = tmp_path / "stopped"
     shutil.copytree(first, stopped / first.name, ignore=shutil.ignore_patterns("index.html"))
     with pytest.raises(UserError, match="one listener so far"):
@@ -181,10 +182,10 @@ def test_systems_are_ranked_against_each_other_by_one_quantity_alone(tmp_path: P
 
 
 def test_slugs_are_safe_readable_and_distinct() -> None:
-    assert agreement.slug("google:gemini-2.5-pro") == "google-gemini-2.5-pro"
+    assert slug("google:gemini-2.5-pro") == "google-gemini-2.5-pro"
     names = ["openai:Qwen/Qwen2-Audio", "openai:qwen2-audio", "openai:QWEN2-Audio", "scripted:/a/x.jsonl",
              "scripted:/b/x.jsonl", "scripted:../x.jsonl", "yamnet", "..", "a/..", "日本", ""]  # fmt: skip
-    slugs = [agreement.slug(name) for name in names]
+    slugs = [slug(name) for name in names]
     assert len({one.casefold() for one in slugs}) == len(names)
     for one in slugs:
         assert one

@@ -17,8 +17,8 @@ from earwitness.listeners.on_ray import OnRay
 from earwitness.manifest import Manifest
 from earwitness.manifest.edits import read_edits
 from earwitness.manifest.folder import read_clips
-from earwitness.report.agreement import slug
 from earwitness.report.build import Options
+from earwitness.report.panel import slug
 from earwitness.scenes import dataset, scene
 from earwitness.tasks import ritta_sources, settings
 from earwitness.tasks.edit_sources import with_baselines

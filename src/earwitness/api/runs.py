@@ -15,6 +15,7 @@ from earwitness.listeners.base import Listener
 from earwitness.manifest import Manifest
 from earwitness.report import agreement, tables
 from earwitness.report import build as reports
+from earwitness.report.panel import runs_of
 from earwitness.tasks import run_distances, settings
 from earwitness.tasks.rows import Summary
 from earwitness.tasks.task import SEED, Setup
@@ -211,7 +212,7 @@ def run_request(request: Request, folder: Path, progress: Progress | None = None
     """:func:`judge` of a request with one listener."""
     found = request.items()
     ear = request.open(request.listeners[0])
-    if members := agreement.runs_of(folder):
+    if members := runs_of(folder):
         raise UserError(
             f"{folder} holds the runs of several listeners: {', '.join(members)}.",
             "Name them all to extend it, or choose another folder with -o.",
@@ -358,7 +359,7 @@ def rebuild(
     folder, options = Path(run), options or reports.Options()
     if scoring is not None:
         options = replace(options, scoring=scoring)
-    if runs := agreement.runs_of(folder):
+    if runs := runs_of(folder):
         results = {name: _built(one, options, None, progress) for name, one in runs.items()}
         agreement.write(folder, runs, options)
         return Panel(folder, results)

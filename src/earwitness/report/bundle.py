@@ -21,7 +21,7 @@ from earwitness.errors import InputFaults, UserError
 from earwitness.files import appearing, new_folder
 from earwitness.ledger import Ledger
 from earwitness.listeners.base import REASONS
-from earwitness.report import agreement, build, card, hiding, licences, replies, summary_files, tables
+from earwitness.report import build, card, hiding, licences, panel, replies, summary_files, tables
 from earwitness.report.bundle_distances import renamed
 from earwitness.report.cells import csv_rows, safe
 from earwitness.report.encode import FORMATS
@@ -81,7 +81,7 @@ def bundle(
     if audio not in FORMATS:
         raise UserError(f"clips cannot be packed as {audio!r}.", f"Known: {', '.join(FORMATS)}.")
     target = new_folder(out)
-    agreement.check_single(run)
+    panel.check_single(run)
     options = build.as_last_scored(run, options or build.Options())
     with build.open_run(run) as ledger, appearing(target) as folder:
         if changed := ledger.changed_files():

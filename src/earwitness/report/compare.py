@@ -17,7 +17,7 @@ from typing import Any
 
 from earwitness.errors import UserError
 from earwitness.files import whole, write_text
-from earwitness.report import agreement, build, compared_distances
+from earwitness.report import build, compared_distances, panel
 from earwitness.report.cells import csv_rows, one_line, safe
 from earwitness.report.compared_distances import Pair
 from earwitness.report.differences import ALIKE, Difference, Judged, Key, Scored, by_system
@@ -108,7 +108,7 @@ def compare(
     folders = (Path(first), Path(second))
     runs, judged = [], []
     for folder in folders:
-        agreement.check_single(folder)
+        panel.check_single(folder)
         with build.open_run(folder) as ledger:
             last = build.as_last_scored(folder, options)
             run = build.of_ledger(ledger, last.unclaimed, last.scoring)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from earwitness import tasks
 from earwitness.errors import UserError
-from earwitness.report import agreement, build
+from earwitness.report import build, panel
 from earwitness.report.page_view import UNDECIDED
 from earwitness.tasks import settings
 from earwitness.tasks.rows import SCORED, UNHEARD, ItemRow
@@ -42,7 +42,7 @@ def listed(run: Path, wanted: Wanted, unclaimed: bool | None = None) -> Iterator
         UserError: If the folder holds no run or several, the task has no failures, or it knows no such
             verdict, kind or system (the last is known when all items have been seen).
     """
-    agreement.check_single(run)
+    panel.check_single(run)
     with build.open_run(run) as ledger:
         last = build.as_last_scored(run, build.Options(unclaimed=unclaimed))
         task = tasks.find(ledger.meta()["task"])
