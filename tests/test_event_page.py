@@ -16,6 +16,7 @@ from earwitness.cli.main import app
 from earwitness.errors import InputFaults, UserError
 from earwitness.events import Event, EventTable, write_dcase, write_json
 from earwitness.report.event_page import worst_first
+from earwitness.report.event_sounds import sounds
 from earwitness.report.event_verdicts import COUNTED, FALSE_ALARM, HIT, MISS, SUBSTITUTION, judged
 from earwitness.scenes import scene
 from earwitness.scenes.scene import Placed, Scene
@@ -62,7 +63,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, EventScores]:
     home = tmp_path_factory.mktemp("events")
     truth = folder(home / "truth", TRUTH)
     for seed, clip in enumerate(("a", "b")):
-        noise(truth / f"{clip}.wav", seed, seconds=2.0)
+        noise(truth / f"{clip}.wav", seed, seconds=10.0)
     noise(home / "c.wav", 9)  # beside the folder that is read, not in it
     systems = {"ours": folder(home / "ours", OURS), "base": folder(home / "base", BASE)}
     return home / "out", earwitness.score_events(truth, systems, out=home / "out", draws=100)
@@ -182,9 +183,53 @@ def test_another_page_is_not_written_over(tmp_path: Path) -> None:
     sides = folder(tmp_path / "truth", TRUTH), folder(tmp_path / "ours", OURS)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "index.html").write_text("mine")
-    with pytest.raises(InputFaults, match="is of another result and would be lost"):
+    with pytest.raises(InputFaults, match=r"index\.html is not of earwitness events and would be lost"):
         earwitness.score_events(*sides, out=tmp_path / "out", draws=10)
-    assert (tmp_path / "out" / "index.html").read_text() == "mine"
+    assert [one.name for one in (tmp_path / "out").iterdir()] == ["index.html"]
+
+
+@pytest.mark.parametrize("page", [0, 1])
+@pytest.mark.parametrize("mine", ["index.html", "page/page.css", f"page/spectrograms/{'0' * 16}.png"])
+def test_what_was_put_beside_the_tables_is_kept(tmp_path: Path, mine: str, page: int) -> None:
+    sides = folder(tmp_path / "truth", TRUTH), folder(tmp_path / "ours", OURS)
+    out = tmp_path / "out"
+    earwitness.score_events(*sides, out=out, draws=10, page=0)
+    (out / mine).parent.mkdir(parents=True, exist_ok=True)
+    (out / mine).write_text("mine")
+    (out / "events.csv").unlink()
+    with pytest.raises(InputFaults, match="is not of earwitness events"):
+        earwitness.score_events(*sides, out=out, draws=10, page=page)
+    assert (out / mine).read_text() == "mine"
+    assert not (out / "events.csv").exists(), "nothing is written"
+
+
+def test_a_page_goes_with_its_files_and_no_others(
+    made: tuple[Path, EventScores], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, out = made[0].parent, tmp_path / "out"
+    mine, old = (out / "page" / "spectrograms" / name for name in ("my.png", f"{'0' * 16}.png"))
+
+    def run(page: int) -> None:
+        earwitness.score_events(home / "truth", home / "ours", out=out, draws=10, page=page)
+
+    run(3)
+    for one in (mine, old):
+        one.write_text("")
+    run(3)
+    assert mine.exists()
+    assert not old.exists(), "a spectrogram that no clip needs"
+    run(0)
+    assert [one for one in (out / "page").rglob("*") if one.is_file()] == [mine]
+    assert not (out / "index.html").exists()
+    run(3)  # what is left is in nobody's way
+    mine.unlink()
+    with monkeypatch.context() as broken:
+        broken.setattr("earwitness.report.event_page.parts.script_json", None)
+        with pytest.raises(TypeError):
+            run(3)
+    assert "Run the command again" in (out / "index.html").read_text()
+    run(0)
+    assert not (out / "page").exists(), "a page that was not finished is known, too"
 
 
 def test_same_tables_same_bytes(made: tuple[Path, EventScores], tmp_path: Path) -> None:
@@ -263,9 +308,32 @@ def test_two_files_that_may_be_a_clip_are_no_sound_of_it(tmp_path: Path) -> None
     truth = folder(tmp_path / "truth", TRUTH)
     noise(truth / "a.wav", 1)
     (truth / "a.flac").write_bytes((truth / "a.wav").read_bytes())
-    noise(truth / "b.wav", 2)
+    noise(truth / "b.wav", 2, seconds=10.0)
     earwitness.score_events(truth, folder(tmp_path / "ours", OURS), out=tmp_path / "out", draws=10)
     assert {clip["sample"] for clip in clips_of(tmp_path / "out") if clip["sound"]["src"]} == {"b"}
+
+
+def test_a_sound_of_another_length_or_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:
+    truth = folder(tmp_path / "truth", TRUTH)
+    for clip, length_s in (("a", 20.0), ("b", 10.05)):
+        noise(truth / f"{clip}.wav", 1, seconds=length_s)
+    (truth / "c.wav").write_bytes(b"none")
+    earwitness.score_events(truth, folder(tmp_path / "ours", OURS), out=tmp_path / "out", draws=10)
+    clips = {clip["sample"]: clip for clip in clips_of(tmp_path / "out")}
+    assert [clip for clip, its in clips.items() if its["sound"]["src"]] == ["b"]
+    assert clips["a"]["warnings"] == ["No sound: ../truth/a.wav lasts 20.00 s, but the clip 10.00 s."]
+    assert clips["c"]["warnings"][0].startswith("No sound: ../truth/c.wav: not decodable")
+    assert len(list((tmp_path / "out" / "page" / "spectrograms").iterdir())) == 1
+    assert "The sound of 2 of the 3 clips is left out" in (tmp_path / "out" / "index.html").read_text()
+
+
+def test_a_file_of_another_folder_is_no_sound_of_a_clip(tmp_path: Path) -> None:
+    files = ["train/a.wav", "b.wav", "test/deep/c.wav"]
+    for file in files:
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).touch()
+    found = sounds(["test/a", "test/b", "deep/c"], [], [tmp_path])
+    assert found == {"test/b": tmp_path / "b.wav", "deep/c": tmp_path / "test/deep/c.wav"}
 
 
 # --- in a browser -----------------------------------------------------------------------------------
@@ -324,13 +392,29 @@ def test_lanes_verdicts_and_player(made: tuple[Path, EventScores], show: Any) ->
     first.locator(".play").click()
     page.wait_for_timeout(300)
     assert page.evaluate("() => document.querySelector('audio').error") is None
-    assert page.evaluate("() => document.querySelector('audio').duration") == pytest.approx(2.0, abs=0.05)
+    assert page.evaluate("() => document.querySelector('audio').duration") == pytest.approx(10.0, abs=0.05)
     page.get_by_label("Search").fill("siren")
     page.wait_for_timeout(300)
     assert page.locator(".clip").count() == 1
     home = made[0].parent.as_uri()
     inside = (f"{home}/out/", f"{home}/truth/", "data:")
     assert all(url.startswith(inside) for url in page.asked), "nothing but the page and the clips it names"
+
+
+@pytest.mark.browser
+def test_nothing_that_counts_is_not_nothing(tmp_path: Path, show: Any) -> None:
+    truth = folder(tmp_path / "truth", {"a": (), "b": (("dog", 1.0, 2.0),), "c": ()})
+    ours = folder(tmp_path / "ours", {"a": (("owl", 1.0, 2.0),), "b": (), "c": ()})
+    noise(truth / "a.wav", 1, seconds=12.0)
+    earwitness.score_events(truth, ours, out=tmp_path / "out", draws=10, outside="leave")
+    page = show(tmp_path / "out" / "index.html")
+    said = {
+        clip.locator(".caption").inner_text(): clip.locator(".lane[data-system=ours] em").all_inner_texts()
+        for clip in page.locator(".clip").all()
+    }
+    assert said == {"a": ["nothing that counts"], "b": [], "c": ["nothing, rightly"]}
+    assert "lasts 12.00 s, but the clip 10.00 s" in page.locator(".clip .warnings").inner_text()
+    assert page.locator(".clip .play").count() == 0
 
 
 @pytest.mark.browser

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -256,3 +257,66 @@ def test_few_clips_are_told_to_make_narrow_intervals(tmp_path: Path, clips: int,
     notes = [note for note in event_words.notes(scores) if "fewer than 10 clips (o 9)" in note]
     assert bool(notes) == told
     assert all("80 % of cases with 4 clips" in note for note in notes)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such file names there")
+def test_names_that_no_table_can_hold_are_told_before_anything_is_written(
+    tmp_path: Path, sides: tuple[Path, Path]
+) -> None:
+    out = tmp_path / "out"
+    bad = folder(tmp_path / "bad", TRUTH)
+    try:
+        (bad / "a.json").rename(os.fsdecode(os.fsencode(bad) + b"/a\xff.json"))
+    except OSError:
+        pytest.skip("the file system takes UTF-8 alone")
+    (bad / "b.json").write_text(
+        '{"duration_s": 10, "events": [{"label": "d\\ud800g", "onset_s": 1, "offset_s": 2}]}'
+    )
+    with pytest.raises(InputFaults) as fault:
+        earwitness.score_events(bad, {"x": sides[1]}, out=out)
+    assert fault.value.faults == (
+        r"a name is not valid Unicode: 'a\udcff.json'",
+        r"b: a label is not valid Unicode: 'd\ud800g'",
+    )
+    (tmp_path / "run").mkdir()
+    row = {
+        "system": "",
+        "sample_id": "s",
+        "file_name": "a",
+        "duration_s": 10,
+        "status": "scored",
+        "reason": "",
+    }
+    event = {"label": "\ud800", "onset_s": 1, "offset_s": 2, "confidence": None}
+    (tmp_path / "run" / "labels.jsonl").write_text(json.dumps({**row, "events": [event]}))
+    with pytest.raises(InputFaults, match=r"row 1: a: a label is not valid Unicode: '\\ud800'"):
+        earwitness.score_events(tmp_path / "run", {"x": sides[1]}, out=out)
+    with pytest.raises(InputFaults, match="as they would be written"):
+        earwitness.score_events(sides[0], {"\udcff": sides[1]}, out=out)
+    with pytest.raises(InputFaults, match="as they would be written"):
+        earwitness.score_events(sides[0], sides[1], own={"\ud800": "dog"}, out=out)
+    with pytest.raises(InputFaults, match="a name is not valid Unicode"):
+        earwitness.score_events(sides[0], sides[1], durations={"\ud800": 1.0}, out=out)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(("name", "verb"), [("events.json", "events"), ("distances.json", "distance")])
+def test_a_result_is_told_from_a_folder_of_tables(tmp_path: Path, name: str, verb: str) -> None:
+    (tmp_path / name).write_text('{"inputs": {}}')
+    with pytest.raises(UserError, match=f"is a result of earwitness {verb}, which holds no event tables"):
+        event_sources.read(tmp_path)
+    write_json(tmp_path / name, TRUTH["a"])  # a clip may be called so
+    assert list(event_sources.read(tmp_path)[""].events) == [name.removesuffix(".json")]
+
+
+def test_the_paragraph_for_the_paper_is_one(tmp_path: Path, sides: tuple[Path, Path]) -> None:
+    command = "earwitness events truth ours"
+    scores = earwitness.score_events(sides[0], {"a": sides[1], "b": sides[0]}, command=command)
+    assert scores.comparisons
+    paragraph, head, *details = event_words.protocol(scores).split("\n\n")
+    assert 80 < len(paragraph.split()) <= 150
+    assert head == "## Details"
+    assert [one for one in details if one.startswith("**")] == [
+        f"**{name}**" for name in ("Matching", "Intervals and tests", "Notes", "To do it again")
+    ]
+    assert f"`{command}`" in details[-1]

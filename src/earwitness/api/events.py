@@ -1,7 +1,7 @@
 """Event tables against the truth: ``earwitness.score_events`` mirrors ``earwitness events``."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from numbers import Real
 from pathlib import Path
@@ -11,6 +11,7 @@ from earwitness import __version__
 from earwitness.errors import InputFaults, UserError
 from earwitness.events import EventTable
 from earwitness.files import refuse_other, seen_from, taken
+from earwitness.manifest.table import text_fault
 from earwitness.report import event_page, event_sounds, event_tables
 from earwitness.scores.event_metrics import Rule
 from earwitness.tasks import event_files as files
@@ -77,14 +78,20 @@ def score_events(
     if page < 0:
         raise UserError(f"page must be at least 0, not {page!r}.")
     systems = named(estimated)
+    given = {"truth": Path(truth), "systems": systems, "durations": _path(durations), "map": _path(own)}
+    stated = _stated(given, Path(out or "."))
+    shown = [str(one) for one in (truth, own) if isinstance(one, str | Path)]
+    if faults := [
+        f"a name {why}" for one in dict.fromkeys([*shown, *_texts(stated)]) if (why := text_fault(one))
+    ]:
+        raise InputFaults("names and paths as they would be written", faults, "Rename them.")
     inputs: Mapping[str, Any] = {}
     if out is not None:
         read = [truth, *systems.values(), *(one for one in (durations, own) if isinstance(one, str | Path))]
         if faults := _in_the_way(Path(out), map(Path, read)):
             raise InputFaults("the folder to write", faults)
-        given = {"truth": Path(truth), "systems": systems, "durations": _path(durations), "map": _path(own)}
         how = {"missing": missing, "outside": outside, "merge": merge, **asdict(settings)}
-        inputs = {**_stated(given, Path(out)), **how}
+        inputs = {**stated, **how}
         refuse_other(Path(out), event_tables.TABLES[0], inputs)
     labels = event_labels.own_labels(Path(own)) if isinstance(own, str | Path) else dict(own or {})
     true_source = event_sources.read_truth(Path(truth))
@@ -137,17 +144,21 @@ def score_events(
             sounds = event_sounds.sounds(tables, [true_source, *_of_one_system(sources.values())], folders)
             event_page.write(Path(out), scores, tables, heard, sounds, page)
         else:
-            (Path(out) / event_tables.INDEX).unlink(missing_ok=True)
+            event_page.remove(Path(out))
     return scores
 
 
 def _in_the_way(out: Path, read: Iterable[Path]) -> list[str]:
     """Why nothing may be written to a folder; empty if it may."""
     faults = taken(out, read, event_tables.FILES)
-    if faults or (out / event_tables.TABLES[0]).exists():
+    if faults:
         return faults
-    others = [out / name for name in event_tables.FILES if (out / name).exists()]
-    return [f"{one} is of another result and would be lost; name another folder to write" for one in others]
+    lost = "would be lost; name another folder to write"
+    faults = [f"{one} is not of earwitness events and {lost}" for one in event_page.foreign(out)]
+    if not (out / event_tables.TABLES[0]).exists():
+        others = [out / name for name in event_tables.TABLES if (out / name).exists()]
+        faults += [f"{one} is of another result and {lost}" for one in others]
+    return faults
 
 
 def _stated(given: Any, out: Path) -> Any:
@@ -157,6 +168,16 @@ def _stated(given: Any, out: Path) -> Any:
     if isinstance(given, Path):
         return seen_from(out, given)
     return float(given) if isinstance(given, Real) else given
+
+
+def _texts(given: Any) -> Iterator[str]:
+    """Every text in nested mappings."""
+    if isinstance(given, Mapping):
+        for name, value in given.items():
+            yield str(name)
+            yield from _texts(value)
+    elif isinstance(given, str):
+        yield given
 
 
 def _path(given: Any) -> Any:

@@ -6,6 +6,11 @@ Conventions
 same promises (opens from disk, no network, clips are linked and never copied, everything shown is text). A
 card is a clip; the clips stand worst first, by errors (substitutions, misses, false alarms) by system that
 heard them. Verdicts are those of report.event_verdicts.
+
+``index.html`` says what made it (:data:`GENERATOR`). It is written first and removed last, so that a page
+that was not finished is known as ours, too; what stands in its place otherwise is somebody else's.
+
+A sound that does not last as long as the clip is no sound of it: picture and lanes would not fit.
 """
 
 import os
@@ -13,7 +18,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
+from earwitness import audio
+from earwitness.errors import UnusableAudio
 from earwitness.events import EPSILON_S, Event, EventTable
+from earwitness.files import write_text
 from earwitness.report import event_tables, event_words
 from earwitness.report import page as parts
 from earwitness.report.event_tables import INDEX
@@ -29,11 +39,19 @@ from earwitness.report.event_verdicts import (
     offset_allowed_s,
 )
 from earwitness.scores.event_metrics import Rule
+from earwitness.tasks.event_files import BEYOND_S
 from earwitness.tasks.event_result import EventScores
 from earwitness.tasks.event_scores import Heard, SystemScores
 from earwitness.tasks.rows import NOT_APPLICABLE, UNHEARD
 
 _ASSETS = ("page.css", "events.css", "card.js", "events.js", "page.js")
+_CLIPS, _PICTURES = "clips.js", "spectrograms"
+GENERATOR = '<meta name="generator" content="earwitness events">'
+_GENERATOR_BYTES = 4096  # it stands in the head, before anything of the result
+_UNFINISHED = (
+    f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n{GENERATOR}\n<title>Not finished</title>\n'
+    "<p>This page was not finished. Run the command again.</p>\n</html>\n"
+)
 _WORDS = {HIT: "hit", SUBSTITUTION: "substitution", MISS: "missed", FALSE_ALARM: "false alarm"}
 _COUNTS = (
     ("hits", "Hits", "true events that were found"),
@@ -64,8 +82,9 @@ def write(
     shown = ranked[:most]
     rule = scores.settings.rule
     found = [judged(truth, said, one, rule, shown) for said, one in zip(heard, scores.systems, strict=True)]
+    write_text(folder / INDEX, _UNFINISHED)
     parts.write_assets(folder, _ASSETS)
-    pictures = parts.Pictures(folder / "page" / "spectrograms")
+    pictures = parts.Pictures(folder / "page" / _PICTURES)
     run = {
         "systems": [],
         "verdicts": [
@@ -79,7 +98,8 @@ def write(
         "strata": [],
         "collarS": rule.onset_collar_s,
     }
-    with parts.writing(folder / "page" / "clips.js") as out:
+    left_out = 0
+    with parts.writing(folder / "page" / _CLIPS) as out:
         out.write(f"earwitness.run = {parts.script_json(run)};\nearwitness.clips = [\n")
         for number, clip in enumerate(shown, 1):
             said = [
@@ -87,12 +107,49 @@ def write(
                 for one, each in zip(scores.systems, found, strict=True)
             ]
             sound = _sound_data(folder, truth[clip].duration_s, sounds.get(clip), pictures)
+            left_out += bool(sound["noSound"])
             out.write(parts.script_json(_clip_data(number, clip, truth[clip], said, sound, rule)) + ",\n")
         out.write("];\n")
     pictures.tidy()
     with parts.writing(folder / INDEX) as out:
-        out.write(parts.template("events.html").render(_view(scores, shown, sounds)))
+        out.write(parts.template("events.html").render(_view(scores, shown, sounds, left_out)))
     return folder / INDEX
+
+
+def foreign(folder: Path) -> list[Path]:
+    """What stands where a page is written, would be lost, and is not of one."""
+    index, page = folder / INDEX, folder / "page"
+    if _is_own(index):
+        return []
+    taken = _files(page) or [one for one in (page, page / _PICTURES) if one.is_file()]
+    return [*[index] * index.exists(), *[page] * bool(taken)]
+
+
+def remove(folder: Path) -> None:
+    """Remove the page of a result if there is one, and no file that is not of it."""
+    index, page = folder / INDEX, folder / "page"
+    if not _is_own(index):
+        return
+    for one in _files(page):
+        one.unlink()
+    for emptied in (page / _PICTURES, page):
+        if emptied.is_dir() and not any(emptied.iterdir()):
+            emptied.rmdir()
+    index.unlink()
+
+
+def _files(page: Path) -> list[Path]:
+    """The files in ``page/`` that are called as a page's are."""
+    named = [page / name for name in (*_ASSETS, _CLIPS)]
+    pictures = [one for one in (page / _PICTURES).glob("*.png") if parts.DRAWN.fullmatch(one.name)]
+    return [one for one in (*named, *pictures) if one.is_file()]
+
+
+def _is_own(index: Path) -> bool:
+    if not index.is_file():
+        return False
+    with index.open("rb") as file:
+        return GENERATOR.encode() in file.read(_GENERATOR_BYTES)
 
 
 def worst_first(clips: Sequence[str], systems: Sequence[SystemScores]) -> list[str]:
@@ -106,7 +163,9 @@ def worst_first(clips: Sequence[str], systems: Sequence[SystemScores]) -> list[s
     return sorted(clips, key=lambda clip: (-errors(clip), clip))
 
 
-def _view(scores: EventScores, shown: Sequence[str], sounds: Mapping[str, Path]) -> dict[str, Any]:
+def _view(
+    scores: EventScores, shown: Sequence[str], sounds: Mapping[str, Path], left_out: int
+) -> dict[str, Any]:
     first, *others = event_tables.sheets(scores)
     rest = scores.clips - len(shown)
     silent = sum(clip not in sounds for clip in shown)
@@ -121,9 +180,15 @@ def _view(scores: EventScores, shown: Sequence[str], sounds: Mapping[str, Path])
             f"The sound of {silent:,} of the {len(shown):,} clips is not known: no file of that "
             "name lies where events were read."
         )
+    if left_out:
+        limits.append(
+            f"The sound of {left_out:,} of the {len(shown):,} clips is left out, as it cannot be read or "
+            "does not last as long as the clip; the cards say why."
+        )
     settings = scores.settings
     return {
         "title": "Events against the truth",
+        "generator": Markup(GENERATOR),
         "truth": scores.truth,
         "caption": event_words.caption(scores, "below the values"),
         "figures": [
@@ -163,7 +228,8 @@ def _clip_data(
     labels += [bar["label"] for one in said for bar in one["bars"]]
     return {
         **dict.fromkeys(("system", "reversed", "kind", "reason", "detail", "stratum"), ""),
-        **{name: [] for name in ("texts", "asked", "warnings")},
+        **{name: [] for name in ("texts", "asked")},
+        "warnings": [f"No sound: {sound['noSound']}."] if sound["noSound"] else [],
         "id": number,
         "sample": clip,
         "caption": clip,
@@ -188,18 +254,22 @@ def _clip_data(
     }
 
 
-def _sound_data(folder: Path, seconds: float, path: Path | None, pictures: Any) -> dict[str, Any]:
-    nothing = {"file": "", "src": "", "seconds": seconds, "heard": [], "picture": "", "noPicture": ""}
+def _sound_data(folder: Path, seconds: float, path: Path | None, pictures: parts.Pictures) -> dict[str, Any]:
+    """The sound of a clip that lasts ``seconds``; or why its file is not that."""
+    nothing = {**dict.fromkeys(("file", "src", "picture", "noPicture", "noSound"), ""),
+               "seconds": seconds, "heard": []}  # fmt: skip
     if path is None:
         return nothing
     relative = os.path.relpath(os.path.abspath(path), os.path.abspath(folder))
-    drawn, not_drawn = pictures.of(path)
-    return nothing | {
-        "file": relative,
-        "src": parts.address(relative),
-        "picture": f"page/spectrograms/{drawn}" if drawn else "",
-        "noPicture": not_drawn,
-    }
+    try:
+        clip = audio.read(path)
+    except UnusableAudio as fault:
+        return nothing | {"noSound": f"{relative}: {fault.detail}"}
+    if abs(clip.duration_s - seconds) > BEYOND_S:
+        lengths = f"{relative} lasts {clip.duration_s:.2f} s, but the clip {seconds:.2f} s"
+        return nothing | {"noSound": lengths}
+    picture = f"page/{_PICTURES}/{pictures.draw(clip)}"
+    return nothing | {"file": relative, "src": parts.address(relative), "picture": picture}
 
 
 def _system_data(scores: SystemScores, clip: str, judged: Judged | None, rule: Rule) -> dict[str, Any]:

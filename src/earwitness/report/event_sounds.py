@@ -4,7 +4,8 @@ Conventions
 -----------
 Audio is looked for within the folders that were named, never beside or above them: in ``audio/`` of a data
 set of scenes, and beside event tables and label tracks, under the same name. A label run knows its clips by
-path. No path is ever made of what a table says. Two files that may be one clip are no sound of it.
+path. Where a file has more or fewer folders than the clip, those that both name must be the same. No path is
+ever made of what a table says. Two files that may be one clip are no sound of it.
 """
 
 import os
@@ -29,8 +30,13 @@ def sounds(clips: Iterable[str], sources: Iterable[Source], folders: Iterable[Pa
     known = list(clips)
     for files in (*map(_of_source, sources), *map(_in_folder, folders)):
         for given, clip in event_files.aligned(known, files).items():
-            found.setdefault(clip, files[given])
+            if _ends_with(clip, given) or _ends_with(given, clip):
+                found.setdefault(clip, files[given])
     return found
+
+
+def _ends_with(path: str, end: str) -> bool:
+    return f"/{path}".endswith(f"/{end}")
 
 
 def _of_source(source: Source) -> Mapping[str, Path]:

@@ -197,7 +197,7 @@ def _near(true: list[Event], found: list[Event], misses: list[int], alarms: list
     spare = _Overlaps(found, alarms)
     pairs: Pairs = {}
     taken: set[int] = set()
-    for _, t, e in sorted((-overlap_s, t, e) for t in misses for overlap_s, e in spare.of(true[t])):
+    for _, t, e in sorted((-length_s, at, e) for at in misses for length_s, e in spare.of(true[at])):
         if t not in pairs and e not in taken:
             pairs[t] = e
             taken.add(e)

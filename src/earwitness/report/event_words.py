@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from earwitness.report import tables
 from earwitness.report.cells import one_line
+from earwitness.report.protocol import shaped
 from earwitness.report.tables import markdown_text
 from earwitness.tasks.event_result import EventScores
 from earwitness.tasks.event_scores import LEAVE, SPECS
@@ -128,33 +129,42 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def protocol(scores: EventScores) -> str:
-    """The paragraph for the paper, and what is needed to do it again."""
+    """The paragraph for the paper, then the details, with what is needed to do it again."""
     set_ = scores.settings
-    said = [
-        f"Event tables of {len(scores.systems)} systems were held against the truth of {scores.clips} clips "
-        f"({scores.duration_s:.1f} s, {len(scores.classes)} classes).",
+    by = f", with earwitness {scores.version}" if scores.version else ""
+    short = [
+        f"Event tables of {_many(len(scores.systems), 'system')} were held against the truth of "
+        f"{_many(scores.clips, 'clip')} ({scores.duration_s:.1f} s, "
+        f"{_many(len(scores.classes), 'class', 'es')}){by}.",
         f"An estimated event is a hit if its class is the true one's and it fits in time: {_rule(scores)}; "
         "events are matched one to one, as many as can be.",
-        "A pair left over that fits in time but not in class is a substitution, counted as sed_eval does; "
-        "the error rate is (substitutions + deletions + insertions) / true events.",
+        "The error rate is (substitutions + deletions + insertions) / true events.",
         f"Segment-based numbers count classes active in segments of {set_.segment_s:g} s.",
         "Counts are summed over clips (micro); macro F1 is the mean over the classes of the truth.",
-        "Lenient numbers let a label above or below the class in AudioSet's tree be a hit.",
-        f"Intervals are percentile bootstraps over clips at {100 * set_.level:g} % ({set_.draws} draws, seed "
-        f"{set_.seed}); where no clip alone changes a share, the Wilson bound at the number of its clips.",
-        "Times closer than a microsecond are equal.",
+        f"Intervals are percentile bootstraps over clips at {100 * set_.level:g} % ({set_.draws:,} draws, "
+        f"seed {set_.seed}).",
     ]
     if scores.comparisons:
-        said.append(
+        short.append(
             "Systems were compared on the clips that both heard, by a test that swaps their names clip by "
             "clip, corrected by Holm."
         )
-    blocks = [
-        markdown_text(" ".join(said)),
-        *(f"- {markdown_text(note)}" for note in (*sentences(scores), *notes(scores))),
-    ]
+    details = {
+        "Matching": [
+            "A pair left over that fits in time but not in class is a substitution, counted as sed_eval "
+            "does.",
+            "Lenient numbers let a label above or below the class in AudioSet's tree be a hit.",
+            "Times closer than a microsecond are equal.",
+        ],
+        "Intervals and tests": [
+            "Where no clip alone changes a share, its interval is the Wilson bound at the number of its "
+            "clips.",
+            *sentences(scores),
+        ],
+        "Notes": notes(scores),
+        "To do it again": [],
+    }
+    written = {head: [markdown_text(one) for one in said] for head, said in details.items()}
     if scores.command:
-        blocks.append(f"Command: `{one_line(scores.command)}`")
-    if scores.version:
-        blocks.append(f"Made with earwitness {scores.version}.")
-    return "\n\n".join(blocks) + "\n"
+        written["To do it again"].append(f"Command: `{one_line(scores.command)}`")
+    return shaped([markdown_text(one) for one in short], written)

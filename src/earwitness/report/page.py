@@ -14,6 +14,7 @@ policy forbids inline and foreign scripts, styles, pictures and sound.
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
@@ -215,34 +216,40 @@ def _not_drawn(path: Path) -> tuple[str, str]:
     return "", "not drawn for this clip"
 
 
+DRAWN = re.compile(r"[0-9a-f]{16}\.png")
+"""What files of spectrograms are called; any other file in their folder is somebody else's."""
+
+
 class Pictures:
     """The folder of spectrograms: each drawn unless it is there, those no longer needed cleared away."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._known: dict[Path, tuple[str, str]] = {}  # a source is met once for every system
+        self._wanted: set[str] = set()
         folder.mkdir(parents=True, exist_ok=True)
 
     def of(self, path: Path) -> tuple[str, str]:
         """See :data:`_Picture`."""
         if path not in self._known:
-            self._known[path] = self._draw(path)
+            try:
+                self._known[path] = self.draw(audio.read(path)), ""
+            except UnusableAudio as fault:
+                self._known[path] = "", fault.detail
         return self._known[path]
 
-    def _draw(self, path: Path) -> tuple[str, str]:
-        try:
-            clip = audio.read(path)
-        except UnusableAudio as fault:
-            return "", fault.detail
+    def draw(self, clip: audio.Clip) -> str:
+        """The file name of a clip's spectrogram."""
         name = f"{clip.pcm_hash[:16]}.png"
+        self._wanted.add(name)
         if not (self._folder / name).exists():
             spectrogram.draw(self._folder / name, audio.mono(clip, spectrogram.RATE_HZ))
-        return name, ""
+        return name
 
     def tidy(self) -> None:
-        wanted = {name for name, _ in self._known.values()}
+        """Delete the spectrograms that are no longer needed, and no other file."""
         for old in self._folder.glob("*.png"):
-            if old.name not in wanted:
+            if DRAWN.fullmatch(old.name) and old.name not in self._wanted:
                 old.unlink()
 
 

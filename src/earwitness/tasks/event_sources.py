@@ -6,21 +6,24 @@ What is read: a DCASE table (.tsv, .csv, .txt: filename, onset, offset, event_la
 names of :data:`COLUMNS` in any order), a folder of earwitness event tables (.json) or Audacity label tracks
 (.txt), a data set of scenes, a run of ``earwitness label``, whose systems are a source each. A clip is known
 by its path without the ending, relative to the folder, in Unicode's composed form (NFC); two names that would
-be one clip are a fault. All faults of a source are raised at once, with file and row.
+be one clip are a fault, as is a name or label that UTF-8 cannot hold. All faults of a source are raised at
+once, with file and row.
 """
 
 import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from earwitness import audio, events
 from earwitness.errors import InputFaults, UserError
 from earwitness.events import Event
+from earwitness.files import INPUTS
 from earwitness.manifest import AUDIO_EXTENSIONS
-from earwitness.manifest.table import near_path, read_table
+from earwitness.manifest.table import near_path, read_table, text_fault
 from earwitness.scenes import scene
 
 DCASE, TABLES, AUDACITY, SCENES, LABELS = "DCASE table", "event tables", "label tracks", "scenes", "label run"
@@ -31,6 +34,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "event_label": ("label",),
 }
 """Columns of a DCASE table in their usual order, and other names of them, of any case."""
+_RESULTS = {"events.json": "events", "distances.json": "distance"}
+"""Files by which the results of other commands are known, if they say what they were made of."""
 _ENDINGS = (*AUDIO_EXTENSIONS, ".json", ".txt")
 _ONE_CELL_EVENT = re.compile(r"[\s,;]\d[\d.]*[\s,;]+\d[\d.]*[\s,;]+\S")
 """Two times and a label in what should be a file name: the table is parted otherwise than its first row."""
@@ -67,12 +72,27 @@ def only_clip_of(name: str, names: dict[str, str]) -> str:
         names: Clip -> its name, so far; the name is added.
 
     Raises:
-        ValueError: Naming both.
+        ValueError: Naming both; or if the name is no valid Unicode.
     """
+    if fault := text_fault(name):
+        raise ValueError(f"a name {fault}")
     clip = clip_of(name)
     if (first := names.setdefault(clip, name)) != name:
         raise ValueError(f"{name!r} and {first!r} would be one clip, {clip!r}; rename one, or leave it out")
     return clip
+
+
+def _known(clip: str, events_: Iterable[Event]) -> list[Event]:
+    """The events of a clip.
+
+    Raises:
+        ValueError: If a label cannot be written.
+    """
+    found = list(events_)
+    for event in found:
+        if fault := text_fault(event.label):
+            raise ValueError(f"{clip}: a label {fault}")
+    return found
 
 
 def read(path: Path) -> dict[str, Source]:
@@ -145,7 +165,7 @@ def _folder(path: Path, faults: list[str]) -> dict[str, Source]:
                 durations[clip] = table.duration_s
             else:
                 table = events.read_audacity(one, audio.MAX_S)
-            found[clip] = list(table)
+            found[clip] = _known(clip, table)
         except UserError as fault:
             faults.append(fault.message)
         except ValueError as fault:
@@ -154,7 +174,7 @@ def _folder(path: Path, faults: list[str]) -> dict[str, Source]:
 
 
 def _refuse_runs(path: Path) -> None:
-    """Refuse the folder of a run that says no events, and one of several runs.
+    """Refuse the folder of a run or a result that says no events, and one of several runs.
 
     Raises:
         UserError: Naming what it is, and what to name instead.
@@ -162,9 +182,14 @@ def _refuse_runs(path: Path) -> None:
     inner = [str(one.parent.parent) for one in sorted(path.glob("*/labels/labels.jsonl"))]
     if inner:
         raise UserError(f"{path} holds runs of earwitness label.", f"Name them apart: {', '.join(inner)}")
-    try:
-        task = json.loads((path / "run.json").read_text(encoding="utf-8"))["task"]
-    except (OSError, ValueError, KeyError, TypeError):
+    for name, verb in _RESULTS.items():
+        if INPUTS in _object(path / name) and not (path / "run.json").exists():
+            raise UserError(
+                f"{path} is a result of earwitness {verb}, which holds no event tables.",
+                f"Name the tables or clips that it was made of: {path / name}, {INPUTS!r}.",
+            )
+    task = _object(path / "run.json").get("task")
+    if task is None:
         return
     verb = {"ritta": "bench ritta score", "label": "label"}.get(task, f"judge {task}")
     how = "Label the clips, and name that run: earwitness label CLIPS -o labels"
@@ -174,17 +199,28 @@ def _refuse_runs(path: Path) -> None:
     )
 
 
+def _object(path: Path) -> Mapping[str, Any]:
+    """The object of a JSON file; empty if it holds none."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
 def _scenes(path: Path, faults: list[str]) -> Source:
     found: dict[str, list[Event]] = {}
     durations: dict[str, float] = {}
+    names: dict[str, str] = {}
     for one in sorted((path / "scenes").glob("*.json")):
         try:
+            clip = only_clip_of(one.name, names)
             table = scene.read(one).truth()
+            found[clip], durations[clip] = _known(clip, table), table.duration_s
         except UserError as fault:
             faults.append(fault.message)
-            continue
-        clip = clip_of(one.name)
-        found[clip], durations[clip] = list(table), table.duration_s
+        except ValueError as fault:
+            faults.append(str(fault))
     return Source(path, SCENES, found, durations)
 
 
@@ -200,11 +236,15 @@ def _label_run(path: Path, lines: Path, faults: list[str]) -> dict[str, Source]:
             clip = only_clip_of(str(row["file_name"] or row["sample_id"]), names.setdefault(system, {}))
             if clip in found or clip in unheard:
                 raise ValueError(f"the clip {clip!r} is there twice")
+            why = "" if row["events"] is not None else str(row["reason"] or row["status"])
+            for column, text in (("system", system), ("reason", why)):
+                if fault := text_fault(text):
+                    raise ValueError(f"{column} {fault}")
             if row["events"] is None:
-                unheard[clip] = str(row["reason"] or row["status"])
+                unheard[clip] = why
                 continue
             heard = events.from_json(row["events"], float(row["duration_s"]))  # type: ignore[arg-type]
-            found[clip], durations[clip] = list(heard), heard.duration_s
+            found[clip], durations[clip] = _known(clip, heard), heard.duration_s
         except (KeyError, TypeError, ValueError) as fault:
             faults.append(f"{lines.name}, row {number}: {fault}")
     sources = {name: Source(path, LABELS, *each) for name, each in systems.items()}

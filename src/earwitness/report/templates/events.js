@@ -127,7 +127,7 @@
       }
       const lane = laneOf(one.bars, span, hues, 2, collarsOf(clip, span, hues));
       lane.dataset.system = one.system;
-      if (!one.bars.length) lane.append(make("em", "", "nothing, rightly"));
+      if (!one.bars.length) lane.append(make("em", "", one.left.length ? "nothing that counts" : "nothing, rightly"));
       nodes.push(named(one.system, tally(one.counts)), lane);
       if (!one.left.length) continue;
       const bars = one.left.map((event) => {
