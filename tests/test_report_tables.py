@@ -18,13 +18,13 @@ from rich.console import Console
 from earwitness.errors import UserError
 from earwitness.report import protocol, tables, terminal
 from earwitness.report.cells import csv_rows, one_line, safe
+from earwitness.report.comparison_words import sentence
 from earwitness.report.latex import latex
 from earwitness.report.replies import COLUMNS, write_replies
 from earwitness.report.summary_files import summary_csv, summary_json, write_json
 from earwitness.report.tables import (
     TableOptions,
     markdown,
-    sentence,
 )
 from earwitness.stats.intervals import paired_difference
 from earwitness.tasks.edit_judged import measures as edits_by_judges

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from earwitness.report import tables
 from earwitness.report.cells import one_line
+from earwitness.report.comparison_words import sentence
 from earwitness.report.protocol import shaped
 from earwitness.report.tables import markdown_text
 from earwitness.tasks.event_result import EventScores
@@ -117,7 +118,7 @@ def notes(scores: EventScores) -> list[str]:
 def sentences(scores: EventScores) -> list[str]:
     """What every comparison of two systems says."""
     return [
-        f"{SPECS[one.metric].title}: {tables.sentence(one, SPECS[one.metric], clips=True)}"
+        f"{SPECS[one.metric].title}: {sentence(one, SPECS[one.metric], clips=True)}"
         for one in scores.comparisons
     ]
 

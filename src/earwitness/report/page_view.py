@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 from earwitness.report import distance_tables, distance_words, relation_tables, tables, unscored
+from earwitness.report.comparison_words import sentence
 from earwitness.tasks.edit_judged import TIE
 from earwitness.tasks.edit_measured import UNKNOWN
 from earwitness.tasks.ritta_scored import UNMEASURED
@@ -160,7 +161,7 @@ def _comparisons(summary: Summary, names: Mapping[str, str]) -> list[dict[str, A
     groups = []
     for spec, pairs in tables.comparisons(summary):
         compared = [pair for pair in pairs if pair.difference is not None]
-        sentences = {pair: tables.sentence(pair, spec, names) for pair in compared}
+        sentences = {pair: sentence(pair, spec, names) for pair in compared}
         groups.append(
             {
                 "spec": spec,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from earwitness.report import distance_tables, relation_tables, unscored
 from earwitness.report.cells import one_line
+from earwitness.report.comparison_words import sentence
 from earwitness.report.tables import (
     LOW_COVERAGE_NOTE,
     NONE,
@@ -19,7 +20,6 @@ from earwitness.report.tables import (
     ranked,
     role,
     roles,
-    sentence,
     shown_name,
     signs,
 )
