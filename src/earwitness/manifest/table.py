@@ -218,10 +218,10 @@ def text_fault(value: object) -> str:
 
 
 def listing(names: Iterable[str], most: int = 10) -> str:
-    """The first names and the count of the rest."""
+    """The first names and the count of the rest; set apart by semicolons if a name holds a comma."""
     every = list(names)
-    more = f" and {len(every) - most} more" if len(every) > most else ""
-    return ", ".join(every[:most]) + more
+    more = f" and {len(every) - most:,} more" if len(every) > most else ""
+    return ("; " if any("," in name for name in every[:most]) else ", ").join(every[:most]) + more
 
 
 def _how_to_name(ours: str, spare: Sequence[str], option: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from earwitness.manifest.table import listing
 from earwitness.report import tables
 from earwitness.report.cells import one_line
 from earwitness.report.comparison_words import sentence
@@ -11,7 +12,6 @@ from earwitness.tasks.event_result import EventScores
 from earwitness.tasks.event_scores import LEAVE, SPECS
 from earwitness.tasks.rows import MetricSpec
 
-LISTED = 10
 OUTSIDE, MATCHES = "Outside", "Matches"
 HIDING = ("Events", "Segments")
 """Tables whose numbers would be others if labels outside the truth's classes counted."""
@@ -90,17 +90,17 @@ def notes(scores: EventScores) -> list[str]:
     said = list(scores.notes)
     for one in scores.systems:
         if one.left_out:
-            clips = _listed(f"{clip} ({why})" for clip, why in one.left_out.items())
+            clips = listing(f"{clip} ({why})" for clip, why in one.left_out.items())
             said.append(
                 f"{one.system}: {len(one.left_out)} of {one.clips} clips are unheard and not scored: {clips}."
             )
         if one.read_as:
             said.append(
-                f"{one.system}: read as classes: {_listed(f'{a} as {b}' for a, b in one.read_as.items())}."
+                f"{one.system}: read as classes: {listing(f'{a} as {b}' for a, b in one.read_as.items())}."
             )
         if one.outside:
             what = "left out" if one.outside_is == LEAVE else "counted as false alarms"
-            labels = _listed(f"{name} ({count})" for name, count in one.outside.items())
+            labels = listing(f"{name} ({count})" for name, count in one.outside.items())
             total = _many(sum(one.outside.values()), "event")
             said.append(f"{one.system}: {total} outside the truth's classes, {what}: {labels}.")
         missing = {why: [SPECS[name].title for name, its in one.whole.reasons.items() if its == why]
@@ -108,7 +108,7 @@ def notes(scores: EventScores) -> list[str]:
         said += (f"{one.system}: {why}, so unscored: {', '.join(which)}." for why, which in missing.items())
     if few := [f"{one.system} {one.heard}" for one in scores.systems if 0 < one.heard < FEW_CLIPS]:
         said.append(
-            f"Intervals rest on fewer than {FEW_CLIPS} clips ({_listed(few)}): made by drawing so few again, "
+            f"Intervals rest on fewer than {FEW_CLIPS} clips ({listing(few)}): made by drawing so few again, "
             "those of rates are too narrow. Where clips differ much, 95 % ones hold the true value in about "
             "80 % of cases with 4 clips, 85 % with 6, 89 % with 9."
         )
@@ -121,12 +121,6 @@ def sentences(scores: EventScores) -> list[str]:
         f"{SPECS[one.metric].title}: {sentence(one, SPECS[one.metric], clips=True)}"
         for one in scores.comparisons
     ]
-
-
-def _listed(names: Iterable[str]) -> str:
-    every = list(names)
-    more = f" and {len(every) - LISTED} more" if len(every) > LISTED else ""
-    return ", ".join(every[:LISTED]) + more
 
 
 def protocol(scores: EventScores) -> str:
