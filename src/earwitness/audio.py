@@ -84,7 +84,8 @@ def read(path: Path) -> Clip:
     """
     try:
         if not path.exists():
-            raise UnusableAudio("unreadable", "there is no such file")
+            what = "a link to nothing" if path.is_symlink() else "there is no such file"
+            raise UnusableAudio("unreadable", what)
         if not path.is_file():  # a folder, or a pipe that would block for ever
             raise UnusableAudio("unreadable", "not a regular file")
         with path.open("rb", buffering=0) as file:

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,22 @@ def taken(out: Path, inputs: Iterable[Path], names: Iterable[str] = ()) -> list[
         elif each.resolve() in written:
             faults.append(f"{each} is read and would be written over; name another folder to write")
     return faults
+
+
+def foreign(out: Path, names: Sequence[str]) -> list[str]:
+    """Why a result may not be written to a folder that holds files of its names but no such result; empty if
+    it may.
+
+    Args:
+        names: Of the files that may be written or removed; the first is there where the result is.
+    """
+    if os.path.lexists(out / names[0]):
+        return []
+    return [
+        f"{out / name} is of another result and would be lost; name another folder to write"
+        for name in names
+        if os.path.lexists(out / name)
+    ]
 
 
 def seen_from(folder: Path, path: str | Path) -> str:

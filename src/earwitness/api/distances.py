@@ -1,6 +1,6 @@
 """Distances between folders of clips as functions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,9 +10,10 @@ from earwitness.api.runs import Progress, stage
 from earwitness.backbones import open_backbone
 from earwitness.backbones.base import Backbone
 from earwitness.errors import InputFaults, UserError
-from earwitness.files import refuse_other, seen_from, taken
+from earwitness.files import foreign, refuse_other, seen_from, taken
 from earwitness.report import distance_files
 from earwitness.tasks.distance_measures import check_metrics, measured
+from earwitness.tasks.distance_pairs import corrected
 from earwitness.tasks.distance_sets import read_sets
 from earwitness.tasks.distances import DRAWS, METRICS, Distances, joined
 from earwitness.tasks.settings import versions
@@ -99,7 +100,7 @@ def distance(
         faults += fault.faults
     inputs: dict[str, Any] = {}
     if out:
-        faults += taken(Path(out), [Path(reference), *folders.values()])
+        faults += _in_the_way(Path(out), [Path(reference), *folders.values()])
         read = {"reference": Path(reference), "sets": folders, "prompts": _path(prompts)}
         model_is = backbone if isinstance(backbone, str) else f"{backbone.name} {backbone.version}"
         how = {"paired": paired, "backbone": model_is, "weights": _path(weights), "metrics": list(metrics)}
@@ -151,12 +152,18 @@ def join_distances(
     """
     if not results:
         raise UserError("no result is named.", "Name the folders that earwitness distance wrote.")
-    if out and (faults := taken(Path(out), [Path(each) for each in results])):
+    if out and (faults := _in_the_way(Path(out), [Path(each) for each in results])):
         raise InputFaults("the folder to write", faults)
     found = joined(*(distance_files.read(Path(each)) for each in results))
+    found = replace(found, comparisons=corrected(found.comparisons))  # over the pairs of all results
     inputs = {"results": [seen_from(Path(out), each) for each in results]} if out else {}
     _make_sure(out, inputs)
     return _written(found, out, inputs, command)
+
+
+def _in_the_way(out: Path, read: Iterable[Path]) -> list[str]:
+    """Why nothing may be written to a folder; empty if it may."""
+    return taken(out, read) or foreign(out, distance_files.FILES)
 
 
 def _make_sure(out: str | Path | None, inputs: Mapping[str, Any]) -> None:

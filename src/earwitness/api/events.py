@@ -10,7 +10,7 @@ from typing import Any
 from earwitness import __version__
 from earwitness.errors import InputFaults, UserError
 from earwitness.events import EventTable
-from earwitness.files import refuse_other, seen_from, taken
+from earwitness.files import foreign, refuse_other, seen_from, taken
 from earwitness.manifest.table import text_fault
 from earwitness.report import event_page, event_sounds, event_tables
 from earwitness.scores.event_metrics import Rule
@@ -155,10 +155,7 @@ def _in_the_way(out: Path, read: Iterable[Path]) -> list[str]:
         return faults
     lost = "would be lost; name another folder to write"
     faults = [f"{one} is not of earwitness events and {lost}" for one in event_page.foreign(out)]
-    if not (out / event_tables.TABLES[0]).exists():
-        others = [out / name for name in event_tables.TABLES if (out / name).exists()]
-        faults += [f"{one} is of another result and {lost}" for one in others]
-    return faults
+    return [*faults, *foreign(out, event_tables.TABLES)]
 
 
 def _stated(given: Any, out: Path) -> Any:

@@ -12,6 +12,12 @@ from earwitness.report.tables import markdown_text
 from earwitness.tasks.distances import ALL, ANCHORS, FLOOR, Distances, from_json, in_clips, to_json
 
 NUMBERS, LEFT_OUT = "distances.json", "left_out.csv"
+FILES = (
+    NUMBERS,
+    *("distances.csv", "distances.md", "distances.tex", "protocol.md"),
+    *(LEFT_OUT, distance_pairs.FILE),
+)
+"""All that a folder of distances holds."""
 SUMMARY = "summary.json"
 """Of a run: holds its distances too."""
 
