@@ -229,6 +229,10 @@ def test_a_background_on_one_side_alone_is_told(clean, noisy, tmp_path):
     assert [row.digital_silence for row in found.coverage] == pytest.approx([1 / 3, 1 / 3, 0], abs=0.01)
     (note,) = [note for note in found.notes if "Digital silence" in note]
     assert "is 33 % of the reference's time, but 0 % of hiss: " in note
+    assert "KL" not in note, "nobody asked for it"
+    found = measured(sets, truth, Bands(), metrics=["kad", "kl"], **HOW)
+    (note,) = [note for note in found.notes if "Digital silence" in note]
+    assert note.endswith("KL is moved less by it.")
     assert not measured(items("still", truth), still, Bands(), metrics=["kad"], **HOW).notes
     none = measured(sets, truth, Bands(), metrics=["kad"], baselines=["hiss"], **HOW)
     assert not any("Digital silence" in note for note in none.notes)

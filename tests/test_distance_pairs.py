@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from banded import RATE_HZ, Bands, Worded, folder, write
-from earwitness import audio
+from earwitness import api, audio
 from earwitness.errors import UserError
 from earwitness.scores.distances import Frechet, Moments, frechet, interval
 from earwitness.scores.kernel_distance import kernel_distance
@@ -23,7 +23,17 @@ from earwitness.scores.set_differences import (
 )
 from earwitness.tasks.distance_measures import measured
 from earwitness.tasks.distance_pairs import turned
-from earwitness.tasks.distances import Compared, Distances, Recipe, from_json, joined, same_recipe, to_json
+from earwitness.tasks.distances import (
+    ALL,
+    Compared,
+    Distance,
+    Distances,
+    Recipe,
+    from_json,
+    joined,
+    same_recipe,
+    to_json,
+)
 from earwitness.tasks.rows import Comparison
 
 NAMES = [f"clip {number}" for number in range(24)]
@@ -252,7 +262,11 @@ def test_unpaired_sets_are_compared_whatever_their_sizes(sets):
     few = {**sets, "loud": sets["loud"][:16]}
     given = items(few, "faint", "loud", paired=False)
     for pair in measured(given, sets["clean"], Bands(), metrics=["fad", "kad"], **HOW).comparisons:
-        assert (pair.winner, pair.note, pair.items) == ("faint", "they share no clip's name", 0)
+        assert (pair.winner, pair.note, pair.items) == (
+            "faint",
+            "over all clips of both, none paired by name",
+            0,
+        )
 
 
 def test_few_clips_have_no_difference(sets):
@@ -307,3 +321,16 @@ def test_joined_results_keep_their_comparisons_and_say_that_none_is_across():
     assert found.comparisons == (pair,)
     assert any("Sets of different results are not compared" in note for note in found.notes)
     assert not joined(one).notes
+
+
+def test_p_values_of_joined_results_are_corrected_over_all_their_pairs(tmp_path):
+    """Each pair wins in its own result; among the pairs of both, p = 0.04 is no longer below 0.05."""
+    recipe = Recipe("bands", "v1", {}, "ab", 3)
+    for out, first, second in (("one", "a", "b"), ("two", "c", "d")):
+        pair = Comparison("kad", first, second, 12, -1.0, -2.0, -0.1, 0.04, 0.04, first)
+        rows = tuple(Distance(name, ALL, "kad", 1.0, n=12, reference_n=12) for name in (first, second))
+        found = replace(Distances(recipe, rows, ()), comparisons=(pair,))
+        (tmp_path / out).mkdir()
+        (tmp_path / out / "distances.json").write_text(json.dumps(to_json(found)), encoding="utf-8")
+    joint = api.join_distances([tmp_path / "one", tmp_path / "two"])
+    assert [(pair.p_holm, pair.winner) for pair in joint.distances.comparisons] == [(0.08, ""), (0.08, "")]

@@ -12,6 +12,7 @@ from rich.console import Console
 import earwitness
 from earwitness.errors import InputFaults, UserError
 from earwitness.events import Event, EventTable, write_json
+from earwitness.files import refuse_other
 from earwitness.report import event_tables, event_words
 from earwitness.tasks import event_sources
 from earwitness.tasks.event_result import EventScores
@@ -62,6 +63,15 @@ def test_a_result_is_replaced_by_one_of_the_same_inputs_alone(
     again: EventScores = earwitness.score_events("truth", {"x": "ours"}, out="out", page=0)
     assert again.systems == first.systems
     assert not (out / "index.html").exists()
+
+
+@pytest.mark.parametrize("text", ['{"inputs": []}', "[]", "{}", "not JSON"])
+def test_a_result_that_does_not_say_what_it_was_made_of_is_not_written_over(
+    tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "events.json").write_text(text)
+    with pytest.raises(UserError, match="does not say what it was made of"):
+        refuse_other(tmp_path, "events.json", {"truth": "a"})
 
 
 def test_files_of_another_result_are_not_written_over(tmp_path: Path, sides: tuple[Path, Path]) -> None:

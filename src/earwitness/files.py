@@ -93,7 +93,7 @@ def refuse_other(folder: Path, name: str, inputs: Mapping[str, Any]) -> None:
     """
     remedy = "Name another folder with -o, or delete that one."
     try:
-        before = json.loads((folder / name).read_text(encoding="utf-8"))[INPUTS]
+        before = {**json.loads((folder / name).read_text(encoding="utf-8"))[INPUTS]}
     except FileNotFoundError:
         return
     except (OSError, ValueError, KeyError, TypeError) as fault:

@@ -40,7 +40,8 @@ def notes(
     """
     first, *others = (row for row in coverage if row.system not in baselines)
     yield from _left_out([first, *others])
-    yield from _digital_silence(first, others)
+    diverging = {row.system for row in rows if row.metric == "kl" and row.value is not None}
+    yield from _digital_silence(first, others, not diverging.isdisjoint(sets))
     yield from _sizes(first, others, size)
     own = {name: sounds for name, sounds in sets.items() if name not in baselines}
     yield from _of_sounds({REFERENCE: reference, **own}, rate_hz)
@@ -72,8 +73,8 @@ def _left_out(coverage: Sequence[Coverage]) -> Iterator[str]:
         yield f"Clips that cannot be used and are left out: {listed(said)}."
 
 
-def _digital_silence(first: Coverage, others: Sequence[Coverage]) -> Iterator[str]:
-    """Where one side has a background and the other has none."""
+def _digital_silence(first: Coverage, others: Sequence[Coverage], diverging: bool) -> Iterator[str]:
+    """Where one side has a background and the other has none; ``diverging`` if there is a KL to read."""
     wanted = first.digital_silence
     if wanted is None:
         return
@@ -86,8 +87,8 @@ def _digital_silence(first: Coverage, others: Sequence[Coverage]) -> Iterator[st
         yield (
             f"Digital silence (below -90 dBFS) is {100 * wanted:.0f} % of the reference's time, but "
             f"{listed(unlike)}: distances tell a background, however faint, from none before they tell "
-            "sounds apart. Give both the same background (RiTTA: make the data set with --ambience); or read "
-            "KL, which it moves less, and the rest among sets of one kind of background alone."
+            "sounds apart. Give both the same background (RiTTA: make the data set with --ambience), or compare "
+            f"sets of one kind of background alone.{' KL is moved less by it.' if diverging else ''}"
         )
 
 
@@ -148,6 +149,6 @@ def _without_interval(rows: Sequence[Distance]) -> Iterator[str]:
     said = []
     for why, metrics in unsure.items():
         told = ", ".join(f"{metric} ({listed([*whose])})" for metric, whose in metrics.items())
-        said.append(f"since {why}: {told}")
+        said.append(f"of {told}: {why}")
     if said:
-        yield f"No interval, {'; '.join(said)}."
+        yield f"No interval {'; '.join(said)}."

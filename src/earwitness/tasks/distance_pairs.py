@@ -129,7 +129,7 @@ def _compared(
             plain = replace(plain, note=f"over the {in_clips(len(shared))} that both have, of {counts}")
         a, b = a.of(shared), b.of(shared)
     else:
-        plain = replace(plain, note="they share no clip's name")
+        plain = replace(plain, note="over all clips of both, none paired by name")
     sides = linked(a.side, a.reference, b.side, b.reference)
     a, b = replace(a, side=sides[0], reference=sides[1]), replace(b, side=sides[2], reference=sides[3])
     result = _Two(a, b, bool(shared), numbers, drawn).result(metric)

@@ -273,6 +273,8 @@ def _told(distances: Distances) -> dict[str, str]:
 def joined(*distances: Distances) -> Distances:
     """Finished results as one; an anchor's number is that of the first result that has it.
 
+    Comparisons are as they were, p corrected within their own results (see distance_pairs.corrected).
+
     Raises:
         UserError: As :func:`same_recipe`, or if a system is in two of them.
     """
