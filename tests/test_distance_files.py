@@ -44,3 +44,6 @@ def test_all_files_of_distances_are_known_and_replaced_by_the_same(clean: Path, 
     assert {path.name for path in out.iterdir()} <= set(FILES)
     assert "a link to nothing" in (out / "left_out.csv").read_text()
     assert measure(clean, out=out).distances.rows == found.rows
+    (ours,) = [row for row in found.coverage if row.system == "ours"]
+    assert (ours.clips, ours.paired) == (5, 4)
+    assert any("by name: 4 of 5 of ours" in note for note in found.notes)

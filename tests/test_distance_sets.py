@@ -28,11 +28,13 @@ def test_equal_names_are_pairs_whatever_the_ending(tmp_path):
     assert pairs(found) == {"a.mp3": "a.wav", "雨 の音.wav": "雨 の音.flac", "d.wav": None}
     assert {item.clip_id for item in found.items} == {"a", "più/雨 の音", "d"}
     assert {path.name for path in found.reference} == {"a.wav", "雨 の音.flac", "c.wav"}
-    said = " ".join(found.notes)
+    said = " ".join(found.notes())
     assert "Clips paired with the reference by name: 2 of 3 of ours." in said
     assert "Clips without a counterpart in the reference: 1 of ours ('d')." in said
     assert "Clips of the reference without a counterpart: 1 in ours ('c')." in said
     assert "notes.txt" in said
+    for gone in (truth / "a.wav", ours / "a.mp3"):  # either side of a pair
+        assert "by name: 1 of 3 of ours." in " ".join(found.notes([gone]))
 
 
 def test_pairs_can_be_refused_or_demanded(tmp_path):
@@ -50,7 +52,7 @@ def test_clips_that_lie_in_other_folders_are_paired_by_file_name_alone(tmp_path)
     found = read_sets(truth, {"ours": ours})
     assert pairs(found) == {"1.wav": "1.wav", "2.wav": "2.wav", "3.wav": None}
     assert [item.clip_id for item in found.items] == ["audio/1", "audio/2", "3"]
-    assert "by file name alone" in " ".join(found.notes)
+    assert "by file name alone" in " ".join(found.notes())
     twice = touch(tmp_path / "twice", "x/1.wav", "y/1.wav")
     assert set(pairs(read_sets(truth, {"twice": twice})).values()) == {None}
 
@@ -67,19 +69,19 @@ def test_names_of_several_clips_are_told_where_they_stop_pairs(tmp_path):
     truth = touch(tmp_path / "truth", "a.wav", "v1.0.wav", "c.wav", "c.ogg")
     mix = touch(tmp_path / "mix", "a.flac", "a.mp3", "v1.0.wav", "c.wav", "d.wav", "d.mp3")
     found = read_sets(truth, {"mix": mix})
-    said = " ".join(found.notes)
+    said = " ".join(found.notes())
     assert "not paired: 1 of mix ('a'); 1 of the reference beside mix ('c')." in said
     assert {name for name, partner in pairs(found).items() if partner} == {"v1.0.wav"}
     double = touch(tmp_path / "double", "a.flac", "a.mp3")
     with pytest.raises(InputFaults, match="double has several clips of one name but for the ending"):
         read_sets(truth, {"double": double}, paired=True)
-    assert "several" not in " ".join(read_sets(truth, {"double": double}, paired=False).notes)
+    assert "several" not in " ".join(read_sets(truth, {"double": double}, paired=False).notes())
 
 
 def test_the_reference_among_the_sets_is_told(tmp_path):
     truth = touch(tmp_path / "truth", "a.wav")
     found = read_sets(truth, {"truth": truth / ".." / "truth"})
-    assert "The folder of the reference itself: truth." in found.notes
+    assert "The folder of the reference itself: truth." in found.notes()
 
 
 def test_captions_come_from_prompts_then_the_folder_then_the_counterpart(tmp_path):

@@ -1,6 +1,6 @@
 """Distances between folders of clips as functions."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,7 +134,8 @@ def distance(
         progress=stage(progress, "clips"),
         cache=cache,
     )
-    distances = replace(distances, notes=(*distances.notes, *found.notes))
+    unusable = [Path(file) for _, file, _ in distances.left_out]
+    distances = replace(distances, notes=(*distances.notes, *found.notes(unusable)))
     return _written(distances, out, inputs, command)
 
 
@@ -155,10 +156,11 @@ def join_distances(
     if out and (faults := _in_the_way(Path(out), [Path(each) for each in results])):
         raise InputFaults("the folder to write", faults)
     found = joined(*(distance_files.read(Path(each)) for each in results))
+    baselines = [name for each in results for name in distance_files.baselines_of(Path(each))]
     found = replace(found, comparisons=corrected(found.comparisons))  # over the pairs of all results
     inputs = {"results": [seen_from(Path(out), each) for each in results]} if out else {}
     _make_sure(out, inputs)
-    return _written(found, out, inputs, command)
+    return _written(found, out, inputs, command, baselines)
 
 
 def _in_the_way(out: Path, read: Iterable[Path]) -> list[str]:
@@ -191,11 +193,16 @@ def _stated(given: Any, out: Path) -> Any:
 
 
 def _written(
-    distances: Distances, out: str | Path | None, inputs: Mapping[str, Any], command: str
+    distances: Distances,
+    out: str | Path | None,
+    inputs: Mapping[str, Any],
+    command: str,
+    baselines: Collection[str] = (),
 ) -> Measured:
     folder = _path(out)
     if folder is not None:
-        distance_files.write(folder, distances, inputs, command=command, versions=versions())
+        told: dict[str, Any] = {"command": command, "versions": versions(), "baselines": baselines}
+        distance_files.write(folder, distances, inputs, **told)
     return Measured(distances, folder)
 
 

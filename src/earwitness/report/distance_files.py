@@ -1,7 +1,7 @@
 """The files of a comparison: numbers, tables, and the paragraph for the paper."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ def write(
     *,
     command: str = "",
     versions: Mapping[str, str] | None = None,
+    baselines: Collection[str] = (),
 ) -> None:
     """Write ``distances.json``, ``.csv``, ``.md``, ``.tex``, ``protocol.md``, pairs, and what is left out.
 
@@ -36,6 +37,7 @@ def write(
         inputs: What the distances were made of (files.refuse_other).
         command: As it was typed, for the protocol.
         versions: Of packages, for the protocol.
+        baselines: Systems of a run that are no contestants, for the protocol.
     """
     folder.mkdir(parents=True, exist_ok=True)
     told = {INPUTS: dict(inputs), **to_json(distances)}
@@ -44,7 +46,8 @@ def write(
     write_text(folder / "distances.csv", distance_csv.csv_text(distances))
     write_text(folder / "distances.md", distance_tables.markdown(distances))
     write_text(folder / "distances.tex", distance_tables.latex_tables(distances))
-    write_text(folder / "protocol.md", protocol(distances, command=command, versions=versions))
+    paragraph = protocol(distances, command=command, versions=versions, baselines=baselines)
+    write_text(folder / "protocol.md", paragraph)
     for name, found, text in (
         (LEFT_OUT, distances.left_out, distance_csv.left_out_csv),
         (distance_pairs.FILE, distances.comparisons, distance_csv.pairs_csv),
@@ -55,13 +58,25 @@ def write(
             (folder / name).unlink(missing_ok=True)
 
 
+def baselines_of(folder: Path) -> list[str]:
+    """Of a run, its systems that are no contestants; none of what :func:`write` wrote."""
+    if not _of_run(folder):
+        return []
+    rows = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))["rows"]
+    return [row["system"] for row in rows if row.get("baseline")]
+
+
+def _of_run(folder: Path) -> bool:
+    return not (folder / NUMBERS).exists() and (folder / SUMMARY).exists()
+
+
 def read(folder: Path) -> Distances:
     """What :func:`write` wrote, or what a run holds.
 
     Raises:
         UserError: If the folder holds no result.
     """
-    of_run = not (folder / NUMBERS).exists() and (folder / SUMMARY).exists()
+    of_run = _of_run(folder)
     file = folder / (SUMMARY if of_run else NUMBERS)
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
@@ -81,9 +96,15 @@ def read(folder: Path) -> Distances:
     return from_json(data, str(file))
 
 
-def protocol(distances: Distances, *, command: str = "", versions: Mapping[str, str] | None = None) -> str:
+def protocol(
+    distances: Distances,
+    *,
+    command: str = "",
+    versions: Mapping[str, str] | None = None,
+    baselines: Collection[str] = (),
+) -> str:
     """The paragraph for the paper as markdown, then the notes, the command and the versions."""
-    blocks = [" ".join(map(markdown_text, _sentences(distances)))]
+    blocks = [" ".join(map(markdown_text, _sentences(distances, baselines)))]
     if distances.notes:
         blocks.append("\n".join(f"- {markdown_text(note)}" for note in distances.notes))
     if command:
@@ -115,14 +136,14 @@ _SURE = {
 """How intervals are made, by metric."""
 
 
-def _sentences(distances: Distances) -> list[str]:
+def _sentences(distances: Distances, baselines: Collection[str]) -> list[str]:
     """How the numbers came about, and how sure they are."""
     systems = [name for name in dict.fromkeys(row.system for row in distances.rows) if name not in ANCHORS]
     numbers = {row.metric for row in distances.rows if row.system not in ANCHORS and row.value is not None}
     rows = [row for row in distances.rows if row.metric in numbers]  # an anchor alone has no column
     there = [name for name in _HOW if name in numbers]
     said = [
-        f"{len(systems):,} {'set was' if len(systems) == 1 else 'sets were'} held against "
+        f"{_counted(systems, baselines)} {'was' if len(systems) == 1 else 'were'} held against "
         f"{in_clips(distances.recipe.reference_clips, 'reference')}.",
         distance_words.recipe_words(distances.recipe),
         *(_HOW[name] for name in there),
@@ -148,3 +169,11 @@ def _sentences(distances: Distances) -> list[str]:
         if one.used < one.clips
     ]
     return said
+
+
+def _counted(systems: Sequence[str], baselines: Collection[str]) -> str:
+    """How many sets, and how many baselines apart from them."""
+    beside = sum(name in baselines for name in systems)
+    sets = len(systems) - beside
+    counts = ((sets, "set"), (beside, "baseline"))
+    return " and ".join(f"{count:,} {what}{'' if count == 1 else 's'}" for count, what in counts if count)

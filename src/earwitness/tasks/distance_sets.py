@@ -10,7 +10,7 @@ Unicode's composed form (NFC): file systems differ in how they store accents.
 import os
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -30,11 +30,31 @@ FOLDERS = (
 
 @dataclass(frozen=True, slots=True)
 class Sets:
-    """Clips of all sets, the reference, and what a reader must know of how they were matched."""
+    """Clips of all sets, the reference, and how they were matched.
+
+    Attributes:
+        read: Notes on reading, and whether pairs were refused.
+        matches: By set; none if pairs were refused.
+    """
 
     items: tuple[Compared, ...]
     reference: tuple[Path, ...]
-    notes: tuple[str, ...]
+    read: tuple[str, ...]
+    matches: Mapping[str, "_Match"]
+
+    def notes(self, unusable: Collection[Path] = ()) -> tuple[str, ...]:
+        """What a reader must know of how clips were matched.
+
+        Args:
+            unusable: Files without an embedding; a clip that is one, or whose counterpart is, is not paired.
+        """
+        gone = set(unusable)
+        paired = Counter(
+            item.system
+            for item in self.items
+            if item.references and gone.isdisjoint((item.audio, *item.references))
+        )
+        return (*self.read, *_of_pairs(self.matches, paired))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +149,10 @@ def read_sets(
     told = [f"Read: {listed(read_notes)}."] if read_notes else []
     if itself := [name for name in folders if sets[name].resolve() == reference.resolve()]:
         told.append(f"The folder of the reference itself: {listed(itself)}.")
-    told += ["Not paired, as was asked."] if paired is False else _of_pairs(matched)
-    return Sets(tuple(items), tuple(truths), tuple(told))
+    if paired is False:
+        told.append("Not paired, as was asked.")
+        matched = {}
+    return Sets(tuple(items), tuple(truths), tuple(told), matched)
 
 
 def _read(name: str, folder: Path, faults: list[str], notes: list[str]) -> _Folder | None:
@@ -241,8 +263,8 @@ class _Match:
     unclear: Mapping[str, Sequence[str]]
 
 
-def _of_pairs(matches: Mapping[str, _Match]) -> Iterator[str]:
-    """How many clips are paired, and which are not; a sentence for each kind of fact."""
+def _of_pairs(matches: Mapping[str, _Match], paired: Mapping[str, int]) -> Iterator[str]:
+    """How many clips are ``paired``, by set, and which have no counterpart; a sentence a kind of fact."""
     by_name: list[str] = []
     by_file: list[str] = []
     none, unclear, alone, unmet = [], [], [], []
@@ -255,7 +277,9 @@ def _of_pairs(matches: Mapping[str, _Match]) -> Iterator[str]:
             continue
         taken = {match.partners[name] for name in match.ours if name in match.partners}
         whole = all(name == partner for name, partner in match.partners.items())
-        (by_name if whole else by_file).append(f"{len(taken):,} of {len(match.ours):,} of {system}")
+        (by_name if whole else by_file).append(
+            f"{paired.get(system, 0):,} of {len(match.ours):,} of {system}"
+        )
         if left := [name for name in match.ours if name not in match.partners]:
             alone.append(f"{len(left):,} of {system} ({_quoted(left)})")
         if left := [name for name in match.theirs if name not in taken]:
