@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from earwitness.events import Event
-from earwitness.report import hiding
+from earwitness.report import distance_csv, hiding
 from earwitness.report.hiding import NAME, PATH
 
 
@@ -100,3 +100,9 @@ def test_ordinary_words_are_few_and_no_models() -> None:
         "openai",
     ]  # in our code
     assert hiding.ordinary([*names, *known, "Base", "audio", "a", "v2"]) == ["Base", "audio", "a", "v2"]
+
+
+def test_a_system_called_like_a_column_of_the_distances_is_no_leak() -> None:
+    words = [word for head in (*distance_csv.CSV_HEAD, *distance_csv.PAIRS_HEAD) for word in head.split("_")]
+    assert "part" in words
+    assert hiding.ordinary(words) == words

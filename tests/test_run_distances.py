@@ -20,13 +20,23 @@ from earwitness.cli import share, show
 from earwitness.cli.bench import app as bench
 from earwitness.errors import InputFaults, UserError
 from earwitness.ledger import Ledger
-from earwitness.report import compared_distances, distance_tables, page_view, protocol, ritta_tables, tables
+from earwitness.report import (
+    compared_distances,
+    distance_tables,
+    page_view,
+    protocol,
+    ritta_tables,
+    tables,
+    terminal,
+)
 from earwitness.report.build import Options
+from earwitness.report.bundle_distances import renamed
 from earwitness.report.compare import compare
 from earwitness.report.latex import latex_of
 from earwitness.scores.relations import MAIN
 from earwitness.tasks import run_distances
 from earwitness.tasks.distances import ALL, ANCHORS, Coverage, Distance, Distances, Recipe, from_json, to_json
+from earwitness.tasks.rows import Comparison
 from ritta_runs import make_data
 from shared_runs import FEW, order_run
 from sounds import noise, script
@@ -174,12 +184,6 @@ def test_a_run_s_distances_join_others_of_their_recipe(world: World, tmp_path: P
         earwitness.api.join_distances([tmp_path])
 
 
-def test_the_protocol_of_a_run_s_distances_counts_baselines_apart(world: World, tmp_path: Path) -> None:
-    earwitness.api.join_distances([world.run], out=tmp_path / "out")
-    said = (tmp_path / "out" / "protocol.md").read_text(encoding="utf-8")
-    assert said.startswith(f"{len(world.outputs)} sets and {len(BASELINES)} baselines were held against ")
-
-
 def test_numbers_are_strict_json_with_their_recipe(world: World) -> None:
     kept = strict(world.run / "summary.json")["distances"]
     assert kept["recipe"]["backbone"] == "yamnet"
@@ -252,6 +256,15 @@ def test_the_terminal_and_the_page_show_them_with_what_they_rest_on(
     key = world.result.summary.distances.recipe.key
     for name in ("index.html", "protocol.md", "tables/ritta_distances.md", "tables/ritta_distances.tex"):
         assert key in (world.run / name).read_text(encoding="utf-8"), name
+
+
+def test_the_terminal_explains_the_sign_of_a_set_of_fewer_clips_where_it_stands() -> None:
+    found = synthetic()
+    short = Coverage("tango2", 60, 60, 60, 1.0, 1.0, 1.0)
+    for coverage, there in ((found.coverage, False), ((*found.coverage, short), True)):
+        summary = related.ritta(distances=replace(found, coverage=coverage))
+        captions = " ".join(str(made.caption) for made in terminal.tables(summary))
+        assert captions.count(distance_tables.FEWER_NOTE) == there
 
 
 def test_nothing_is_best_and_baselines_stand_after_the_systems(world: World) -> None:
@@ -387,6 +400,11 @@ def test_a_bundle_without_names_holds_none_in_its_distances(ordered: Result, tmp
     systems = {row["system"] for row in table(made.folder / "distances.csv")}
     assert systems - ANCHORS.keys() == {alias["AudioMaker"], alias["SoundForge"]}
     assert f"The reference is the system {alias['recorded']}." in made.summary.distances.notes
+    listing = [note for note in ordered.summary.distances.notes if "AudioMaker" in note]
+    assert listing, "in the manifest's order, which nobody is to know"
+    said = f"{len(listing)} {'note' if len(listing) == 1 else 'notes'} on the sets named systems: left out."
+    assert said in made.summary.distances.notes
+    assert not any("[name]" in note for note in made.summary.distances.notes)
     given = {
         (by_alias.get(row["system"], row["system"]), row["metric"]): row["value"]
         for row in table(made.folder / "distances.csv")
@@ -401,6 +419,16 @@ def test_a_bundle_without_names_holds_none_in_its_distances(ordered: Result, tmp
         (one,) = [b for b in before if (b.metric, {b.first, b.second}) == (pair.metric, names)]
         turned = original[pair.first] != one.first
         assert pair.difference == (-one.difference if turned and one.difference else one.difference)
+
+
+def test_a_pair_that_is_turned_counts_its_sets_in_their_new_order() -> None:
+    note = "over the 6 clips that both have, of 1,023 and 6; not compared: fewer than 10 clusters of clips"
+    pair = Comparison("kl", "one", "two", 0, None, None, None, None, None, items=6, note=note)
+    aliases = {"one": "System B", "two": "System A"}
+    found = replace(synthetic(), comparisons=(pair,))
+    (made,) = renamed(found, aliases, lambda name: (0, 0, aliases[name]), str, str).comparisons
+    assert (made.first, made.second) == ("System A", "System B")
+    assert made.note == note.replace("1,023 and 6", "6 and 1,023")
 
 
 def test_kinds_of_edit_and_reasons_that_hold_a_name_are_hidden_and_stay_apart(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A run's distances as a bundle gives them away: under other names, in the order of these."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from earwitness.tasks.distances import METRICS, Coverage, Distance, Distances
 from earwitness.tasks.rows import Comparison
 
 Place = tuple[int, int, str]
+_COUNTS = re.compile(r"of ([\d,]+) and ([\d,]+)")  # of the first and the second set of a pair
 
 
 def renamed(
@@ -21,10 +23,12 @@ def renamed(
 ) -> Distances:
     """The distances with every system under its alias; anchors keep their names.
 
+    Notes that name a system are left out, and counted: they list the systems in the order of the run.
+
     Args:
         place: Of a system among the others.
         hidden: A text without what must not be told.
-        packed: A text with clips' files called as they are in the bundle.
+        packed: A text without any name, with clips' files called as they are in the bundle.
     """
 
     def name(system: str) -> str:
@@ -40,10 +44,13 @@ def renamed(
         return METRICS.index(one.metric), place(one.first), place(one.second)
 
     # the order of two sets, too, would tell who is who
-    pairs = [turned(one) if place(one.second) < place(one.first) else one for one in found.comparisons]
+    pairs = [_turned(one) if place(one.second) < place(one.first) else one for one in found.comparisons]
     whose = {
         run_distances.reference_note(old): run_distances.reference_note(new) for old, new in aliases.items()
     }
+    told = [whose.get(note) or hidden(note) for note in found.notes if note in whose or packed(note) == note]
+    if unsaid := len(found.notes) - len(told):
+        told.append(f"{unsaid} {'note' if unsaid == 1 else 'notes'} on the sets named systems: left out.")
     left_out = [
         (name(system), packed(Path(file).name), hidden(reason)) for system, file, reason in found.left_out
     ]
@@ -62,9 +69,14 @@ def renamed(
         ),
         coverage=tuple(replace(row, system=name(row.system)) for row in sorted(found.coverage, key=of_row)),
         left_out=tuple(sorted(left_out)),
-        notes=tuple(whose.get(note) or packed(hidden(note)) for note in found.notes),
+        notes=tuple(told),
         comparisons=tuple(map(pair, sorted(pairs, key=of_pair))),
     )
+
+
+def _turned(pair: Comparison) -> Comparison:
+    """The same with the second set first, in its note too."""
+    return replace(turned(pair), note=_COUNTS.sub(r"of \2 and \1", pair.note))
 
 
 def _apart(parts: Iterable[str], hidden: Callable[[str], str]) -> dict[str, str]:

@@ -34,16 +34,16 @@ _TEXTS = (".csv", ".css", ".html", ".js", ".json", ".jsonl", ".md", ".svg", ".te
 
 _ORDINARY = (
     "added all any audio bad base baseline best both bound caption captions case changed clip clips "
-    "control default detector down early edit edited edits end error errors event events exchange "
-    "failed false fast few file files first free full good ground half heard high identity input "
-    "instruct instruction item items joint judge kept kind label labels large last late left level "
-    "light listener long low lower main max mean median method mix model music name natural naturalness "
-    "new noise none normal note notes null old one open order ordered original other others ours output "
-    "outside page pair pairs plain preservation pro prompt public random rate real reference removed "
-    "reply result results reverse reversed right run same sample samples second set short silence "
-    "simple single small sound sounds source speech start strong success swap system systems table "
-    "target task test text three tie time timing tiny tone true truth tuned two unknown unordered "
-    "unrelated verdict version whole with without wrong yes zero"
+    "clusters control default detector difference down early edit edited edits end error errors event "
+    "events exchange failed false fast few file files first free full good ground half heard high holm "
+    "identity input instruct instruction interval item items joint judge kept kind label labels large last "
+    "late left level light listener long low lower main max mean median method metric mix model music name "
+    "natural naturalness new noise none normal note notes null old one open order ordered original other "
+    "others ours output outside page pair pairs part plain preservation pro prompt public random rate real "
+    "reason recipe reference removed reply result results reverse reversed right run same sample samples "
+    "second set short silence simple single small sound sounds source speech start strong success swap "
+    "system systems table target task test text three tie time timing tiny tone true truth tuned two "
+    "unknown unordered unrelated value verdict version whole winner with without wrong yes zero"
 )
 ORDINARY = frozenset(_ORDINARY.split())
 """Words that stand in reports for other reasons and that systems are called by all the same."""

@@ -232,7 +232,8 @@ def _distances(summary: Summary, names: Names) -> list["Table"]:
         ]
         room = max(_NAME, 78 - sum(width + 2 for width in widths))
         cells = [[folded(name, room), *(cell.text for cell in line)] for name, line in sheet.lines]
-        found.append(table(title, heads, cells, caption if sheet is whole else ""))
+        marks = [note for note in sheet.notes if note == distance_tables.FEWER_NOTE]
+        found.append(table(title, heads, cells, " ".join([caption, *marks]) if sheet is whole else ""))
     pairs = [distance_tables.told_apart(sheet) for sheet in rest if sheet.key == distance_tables.PAIRS]
     for sheet in pairs:
         *first, last = distance_tables.pieces(sheet, 78)
