@@ -184,6 +184,12 @@ def test_a_run_s_distances_join_others_of_their_recipe(world: World, tmp_path: P
         earwitness.api.join_distances([tmp_path])
 
 
+def test_the_protocol_of_a_run_s_distances_counts_baselines_apart(world: World, tmp_path: Path) -> None:
+    earwitness.api.join_distances([world.run], out=tmp_path / "out")
+    said = (tmp_path / "out" / "protocol.md").read_text(encoding="utf-8")
+    assert said.startswith(f"{len(world.outputs)} sets and {len(BASELINES)} baselines were held against ")
+
+
 def test_numbers_are_strict_json_with_their_recipe(world: World) -> None:
     kept = strict(world.run / "summary.json")["distances"]
     assert kept["recipe"]["backbone"] == "yamnet"
