@@ -215,7 +215,9 @@ def test_pairs_captions_and_seed_are_told_and_keep_results_apart(change):
 def test_which_set_is_nearer_stands_in_a_table_of_its_own_and_in_a_csv():
     pairs = (
         Comparison("fad", "a", "b", 40, -2.0, -3.0, -1.0, 0.001, 0.002, "a", items=40),
-        Comparison("fad", "a", "c", 40, 0.5, -0.5, 1.5, 0.3, 0.3, note="over all clips of both, none paired by name"),
+        Comparison(
+            "fad", "a", "c", 40, 0.5, -0.5, 1.5, 0.3, 0.3, note="over all clips of both, none paired by name"
+        ),
         Comparison("is", "a", "b", 40, -1.0, -1.5, -0.5, 0.001, 0.001, "b", items=40),
         Comparison("kad", "b", "c", 0, None, None, None, None, None, note="not compared: few"),
     )

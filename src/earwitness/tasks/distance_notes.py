@@ -87,8 +87,8 @@ def _digital_silence(first: Coverage, others: Sequence[Coverage], diverging: boo
         yield (
             f"Digital silence (below -90 dBFS) is {100 * wanted:.0f} % of the reference's time, but "
             f"{listed(unlike)}: distances tell a background, however faint, from none before they tell "
-            "sounds apart. Give both the same background (RiTTA: make the data set with --ambience), or compare "
-            f"sets of one kind of background alone.{' KL is moved less by it.' if diverging else ''}"
+            "sounds apart. Give both the same background (RiTTA: make the data set with --ambience), or "
+            f"compare sets of one kind of background alone.{' KL is moved less by it.' if diverging else ''}"
         )
 
 
