@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from earwitness.questions import QUESTIONS
 from earwitness.scenes import synth
 from earwitness.scores import edits
 from earwitness.tasks.ritta_classes import claimed, of_detector
+from earwitness.training import card
 
 torch = pytest.importorskip("torch", reason="needs torch: pip install earwitness[test]")
 
@@ -83,6 +85,16 @@ def test_it_is_better_than_the_plain_backbone(made: TrainedListener) -> None:
     assert mean["after"].value > mean["before"].value
     assert mean["after"].low <= mean["after"].value <= mean["after"].high
     assert set(made.detector.measured.compared) <= set(made.detector.measured.counted)
+
+
+def test_a_model_that_is_no_better_than_its_backbone_says_so(made: TrainedListener) -> None:
+    measured = made.detector.measured
+    assert card.caution(measured) == ""
+    for gain in (0.0, 0.1):
+        mean = {**measured.mean, "before": replace(measured.mean["after"])}
+        mean["before"] = replace(mean["before"], value=mean["after"].value + gain)
+        assert "no better" in card.caution(replace(measured, mean=mean))
+    assert card.caution(replace(measured, compared=())) == "", "no class to compare"
 
 
 def test_thresholds_not_from_test_scenes(made: TrainedListener) -> None:

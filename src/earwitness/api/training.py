@@ -106,7 +106,7 @@ def train_listener(
     made = card.model(detector, model, settings, command, trained_model.called(Path(out)))
     with files.appearing(Path(out)) as folder:
         trained_model.write(folder, made, card.readme(made, detector, settings))
-    notes = list(parted.notes)
+    notes = [note for note in (card.caution(detector.measured), *parted.notes) if note]
     if missing:
         notes.append(f"The bank has no clip of {listing(missing)}; the model does not know them.")
     if own := [name for name, label in detector.labels.items() if label == name and "_" in name]:

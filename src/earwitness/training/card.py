@@ -23,7 +23,7 @@ from earwitness.scenes.card import licence_class
 from earwitness.scenes.recordings import wholes
 from earwitness.scenes.slices import Slice
 from earwitness.training import tuning
-from earwitness.training.detector import Detector, Settings
+from earwitness.training.detector import Detector, Measured, Settings
 from earwitness.training.sides import HELD_OUT, Sides
 from earwitness.training.targets import CELL_S, HOP_S
 
@@ -134,6 +134,17 @@ def sentence(detector: Detector, settings: Settings) -> str:
     return said + "."
 
 
+def caution(measured: Measured) -> str:
+    """That training brought nothing on the test mixtures; empty if it did, or if that cannot be told."""
+    if not measured.compared or measured.mean["after"].value > measured.mean["before"].value:
+        return ""
+    before, after = (f"{measured.mean[name].value:.2f}" for name in ("before", "after"))
+    return (
+        f"CAUTION: trained, it does no better ({after}) than its plain backbone ({before}): more mixtures "
+        "(--scenes) or more recordings help, or the backbone's own listener."
+    )
+
+
 def _without_folders(command: str) -> str:
     """A command with the names of files and folders alone: where they lie is nobody else's concern."""
     words = []
@@ -184,6 +195,8 @@ def readme(of: Model, detector: Detector, settings: Settings) -> str:
             lines.append(
                 f"\nMean {title}, {over} classes: **{one.value:.3f}** ({one.low:.3f} to {one.high:.3f})."
             )
+    if told := caution(measured):
+        lines += ["", told]
     if sides.shared:
         lines += ["", "\\* In no mean, and in no count of events that were right or heard; see below."]
     if sides.notes:
